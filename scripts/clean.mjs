@@ -1,0 +1,4 @@
+// Removes the named build folders, so that a stale file never ships.
+import { rmSync } from "node:fs";
+
+for (const folder of process.argv.slice(2)) rmSync(folder, { recursive: true, force: true });
