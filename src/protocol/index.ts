@@ -1,45 +1,22 @@
 /** The wire words that the rest of the package uses. No I/O anywhere below. */
-import type { JsonObject } from "../internal/json.js";
-
 export * from "./constants.js";
-
-/** Who asks: `io.modelcontextprotocol/clientInfo`. */
-export interface ClientInfo {
-  readonly name: string;
-  readonly version: string;
-  readonly title?: string;
-}
-
-/** What a request declares: `io.modelcontextprotocol/clientCapabilities`. */
-export type ClientCapabilities = JsonObject;
-
-/** What `server/discover` told. */
-export interface ServerDescription {
-  readonly name: string | undefined;
-  readonly title: string | undefined;
-  readonly version: string | undefined;
-  readonly supportedVersions: readonly string[];
-  readonly capabilities: JsonObject;
-  /** True when the server declares the tasks extension. */
-  readonly tasks: boolean;
-  readonly instructions: string | undefined;
-  /** How long the description may be kept, in milliseconds; null when the server did not say. */
-  readonly ttlMs: number | null;
-}
-
-/** A listed tool: the fields that the runtime reads, and all others as they came. */
-export interface ToolDescription {
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly inputSchema: JsonObject;
-  readonly outputSchema?: JsonObject;
-  readonly annotations?: {
-    readonly readOnlyHint?: boolean;
-    readonly idempotentHint?: boolean;
-    readonly destructiveHint?: boolean;
-    readonly openWorldHint?: boolean;
-    readonly title?: string;
-  };
-  readonly [key: string]: unknown;
-}
+export { readCallAnswer, readCompleteAnswer, type CallAnswer } from "./answer.js";
+export { readDescription, type ServerDescription } from "./discover.js";
+export { withEnvelope, type ClientCapabilities, type ClientInfo, type Envelope } from "./envelope.js";
+export { decodeHeaderValue, encodeHeaderValue, requestHeaders } from "./headers.js";
+export {
+  checkInputResponse,
+  readInputRequest,
+  type InputRequest,
+  type InputRequestKind,
+  type ReadInputRequest,
+} from "./input.js";
+export { inputResponsesObject, MAX_INPUT_REQUESTS, type InputRequestEntry } from "./inputRequests.js";
+export {
+  isKnownStatus,
+  readTaskAnswer,
+  readTaskSnapshot,
+  type TaskSnapshot,
+  type TaskStatus,
+} from "./task.js";
+export { mirroredHeaders, readToolsPage, type ToolDescription, type ToolsPage } from "./tools.js";

@@ -1,0 +1,92 @@
+/** Owns what an answer is: a result, a question or a task. A handle never passes for an empty result. */
+import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { InvalidResponseError } from "../errors.js";
+import { isObject, type JsonObject } from "../internal/json.js";
+import { readInputRequests, type InputRequestEntry } from "./inputRequests.js";
+import { isKnownStatus, readTaskSnapshot, taskIdOf, unnested, type TaskSnapshot } from "./task.js";
+
+/** What `tools/call` answered. */
+export type CallAnswer =
+  | { readonly kind: "result"; readonly result: JsonObject }
+  | {
+      readonly kind: "input_required";
+      readonly inputRequests: readonly InputRequestEntry[];
+      /** To be sent back exactly; absent when the server gave none. */
+      readonly requestState?: string;
+    }
+  | { readonly kind: "task"; readonly snapshot: TaskSnapshot };
+
+/** The SDK's schema, except that this revision allows any JSON value as structured content. */
+const callToolResult = CallToolResultSchema.omit({ structuredContent: true });
+
+/**
+ * Reads the answer to `tools/call`. Throws `InvalidResponseError`, with `taskId` where the answer names a task, for
+ * an unknown `resultType`, for a handle that does not say that it is one, and for a result that is none.
+ */
+export function readCallAnswer(raw: JsonObject): CallAnswer {
+  switch (raw["resultType"]) {
+    case undefined:
+    case "complete":
+      return { kind: "result", result: readResult(raw) };
+    case "input_required":
+      return readQuestion(raw);
+    case "task":
+      return { kind: "task", snapshot: readTaskSnapshot(unnested(raw)) };
+    default:
+      throw new InvalidResponseError("resultType: not one that this revision knows", {
+        taskId: taskIdOf(raw),
+      });
+  }
+}
+
+/**
+ * Checks that the answer to a request which supports no tasks is a complete one, and answers it as it came, with
+ * whatever else it carries. `what` names the request in the error.
+ */
+export function readCompleteAnswer(raw: JsonObject, what: string): JsonObject {
+  if (!isObject(raw)) throw new InvalidResponseError(`${what}: the result is not an object`);
+  const type = raw["resultType"];
+  if (type === undefined || type === "complete") return raw;
+  const why = type === "task" ? "a task was answered to a request that supports none" : "unknown resultType";
+  throw new InvalidResponseError(`${what}: ${why}`, { taskId: taskIdOf(raw) });
+}
+
+function readResult(raw: JsonObject): JsonObject {
+  if (isDisguisedHandle(raw)) {
+    throw new InvalidResponseError("The answer has the shape of a task but no resultType that says so", {
+      taskId: taskIdOf(raw),
+    });
+  }
+  const parsed = callToolResult.safeParse(raw);
+  if (!parsed.success) {
+    const field = parsed.error.issues[0]?.path.join(".");
+    throw new InvalidResponseError(`The answer is no tool result: ${field || "result"} is not as expected`);
+  }
+  return raw["content"] === undefined ? { ...raw, content: [] } : raw;
+}
+
+function isDisguisedHandle(raw: JsonObject): boolean {
+  if (raw["content"] !== undefined || raw["structuredContent"] !== undefined) return false;
+  return taskIdOf(raw) !== undefined && isKnownStatus(unnested(raw)["status"]);
+}
+
+function readQuestion(raw: JsonObject): CallAnswer {
+  const { inputRequests = {}, requestState } = raw;
+  if (!isObject(inputRequests)) throw new InvalidResponseError("inputRequests: expected an object");
+  if (requestState !== undefined && typeof requestState !== "string") {
+    throw new InvalidResponseError("requestState: expected a string");
+  }
+  const { entries, issues } = readInputRequests(inputRequests);
+  // Unlike a task's, these questions must all be answered in one go: one that cannot be read blocks the call.
+  if (issues[0] !== undefined) throw new InvalidResponseError(`inputRequests: ${issues[0]}`);
+  if (entries.length === 0 && requestState === undefined) {
+    throw new InvalidResponseError(
+      "The answer asks for input, but names neither inputRequests nor requestState",
+    );
+  }
+  return {
+    kind: "input_required",
+    inputRequests: entries,
+    ...(requestState !== undefined && { requestState }),
+  };
+}
