@@ -1,0 +1,61 @@
+/** Owns reading a body within a limit. Whatever happens, the body is cancelled or at its end afterwards. */
+import { InvalidResponseError } from "../errors.js";
+
+/** How much may be read, and until when. */
+export interface ReadOptions {
+  /** Bytes after decompression. More of them end in `InvalidResponseError`. */
+  readonly maxBytes: number;
+  /** Ends the reading with the signal's own reason, also while the other side is silent. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The chunks of a body as they come. Rejects as the body does, and as {@link ReadOptions} says. */
+export async function* readChunks(
+  body: ReadableStream<Uint8Array>,
+  { maxBytes, signal }: ReadOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body.getReader();
+  // A cancelled stream settles the read that is pending: nothing else reaches a silent one.
+  const onAbort = (): void => cancel(reader, signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  let total = 0;
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const { done, value } = await reader.read();
+      signal?.throwIfAborted();
+      if (done) return;
+      total += value.byteLength;
+      if (total > maxBytes)
+        throw new InvalidResponseError(`The answer is larger than the limit of ${maxBytes} bytes`);
+      yield value;
+    }
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    cancel(reader);
+  }
+}
+
+/** The whole body as text, without a byte-order mark. */
+export async function readText(
+  body: ReadableStream<Uint8Array> | null | undefined,
+  options: ReadOptions,
+): Promise<string> {
+  if (!body) return "";
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  for await (const chunk of readChunks(body, options)) parts.push(decoder.decode(chunk, { stream: true }));
+  parts.push(decoder.decode());
+  return parts.join("");
+}
+
+/** Lets go of a body that nobody will read. */
+export function discardBody(body: ReadableStream<Uint8Array> | null | undefined): void {
+  // A locked body has a reader, which cancels it.
+  if (body && !body.locked) body.cancel().catch(() => undefined);
+}
+
+function cancel(reader: ReadableStreamDefaultReader<Uint8Array>, reason?: unknown): void {
+  // Nobody waits for it: a broken stream may reject it, or never settle it.
+  reader.cancel(reason).catch(() => undefined);
+}
