@@ -23,3 +23,13 @@ export type {
   TestToolBase,
   ToolAnswer,
 } from "./types.js";
+export { fakeClock, type FakeClock, type FakeClockOptions } from "./fakeClock.js";
+export {
+  scriptedConnection,
+  type ConnectionScript,
+  type ScriptedAnswer,
+  type ScriptedConnection,
+  type ScriptedConnectionOptions,
+  type ScriptedRequest,
+  type ScriptedStep,
+} from "./scriptedConnection.js";
