@@ -29,16 +29,35 @@ export type StoreInput = KeyvLike | KeyvAdapterLike | Map<string, unknown> | Key
 export interface KeyValueStore {
   /** Marks the interface; hosts' objects are told from Keyv's by it. */
   readonly kind: "mcp-taskrail.key-value-store";
+  /** The stored text. What is there but cannot be decoded is answered as it was found, never as undefined. */
   get(key: string): Promise<string | undefined>;
-  /** `ttlMs` undefined: no expiry. */
+  /** `ttlMs` undefined: no expiry. Replaces both the value and the expiry of an earlier write. */
   set(key: string, value: string, ttlMs: number | undefined): Promise<void>;
   delete(key: string): Promise<void>;
   /** All entries whose key starts with `prefix`. Absent where the store cannot iterate. */
   entries?(prefix: string): AsyncIterable<readonly [key: string, value: unknown]>;
+  /** Stores only where no entry is, atomically across processes; answers whether it did. */
+  setIfAbsent?(key: string, value: string, ttlMs: number | undefined): Promise<boolean>;
+  /** Stores only where the entry still is `seen`, atomically across processes; answers whether it did. */
+  setIfUnchanged?(key: string, seen: string, value: string, ttlMs: number | undefined): Promise<boolean>;
+  /** Moves an entry, readable or not, without an expiry. Only for stores whose `set` changes the text (encryption). */
+  move?(from: string, to: string): Promise<void>;
+  /** Says why a text that `get` answered is no record, where the store knows (it could not be decrypted). */
+  explainUnreadable?(text: string): Promise<UnreadableReason | undefined>;
+}
+
+/** Why a store could not decode a value: `corrupt` is set aside, `foreign` is left where it is. */
+export interface UnreadableReason {
+  readonly kind: "corrupt" | "foreign";
+  readonly message: string;
 }
 
 /** Something in the store that could not be used; reported, never thrown. */
 export interface StoreIssue {
+  /**
+   * corrupt: it was set aside under another key, as it was. newer-version, foreign (another record's or another
+   * encryption key's): it stays where it is and is never overwritten.
+   */
   readonly kind: "corrupt" | "newer-version" | "foreign";
   readonly message: string;
   readonly cause?: unknown;
@@ -50,14 +69,19 @@ export interface TaskStore {
   load(id: string): Promise<TaskRecord | undefined>;
   /**
    * Writes the record, after merging what another process wrote meanwhile (see `mergeRecords`), and answers what
-   * is stored now. Writes of one record never overtake each other.
+   * is stored now. Writes of one record never overtake each other. Rejects where the id holds an entry that this
+   * release may not overwrite (of a newer version, of another encryption key).
    */
   save(record: TaskRecord): Promise<TaskRecord>;
-  /** Stores a new record, unless one with its id is there: then nothing is written and that one is answered. */
+  /**
+   * Stores a new record, unless one with its id is there: then nothing is written and that one is answered.
+   * Rejects where the id's earlier record cannot be read: what it stood for may have been done already.
+   */
   create(record: TaskRecord): Promise<{ created: boolean; record: TaskRecord }>;
+  /** Removes the record, and what was set aside of it before. An unreadable record is set aside instead. */
   remove(id: string): Promise<void>;
-  /** Every readable record of the scope. Unreadable ones are set aside, reported and left out. */
+  /** Every readable record of the scope, once. Unreadable ones are set aside, reported and left out. */
   all(): AsyncIterable<TaskRecord>;
-  /** Writes and reads so far, for `stats()`. */
+  /** Writes (deletions too) and reads so far, for `stats()`. */
   readonly counts: { readonly reads: number; readonly writes: number };
 }

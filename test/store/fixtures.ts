@@ -1,0 +1,123 @@
+/** Owns what the store tests share: records, real stores of every kind, temporary folders. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Keyv } from "keyv";
+import { onTestFinished } from "vitest";
+import type { Clock } from "../../src/internal/clock.js";
+import { encryptedStore } from "../../src/store/encrypted.js";
+import { toKeyValueStore } from "../../src/store/keyValue.js";
+import { lmdbStore, type LmdbStore } from "../../src/store/lmdb.js";
+import { memoryStore } from "../../src/store/memory.js";
+import { createTaskStore, type TaskStoreOptions } from "../../src/store/taskStore.js";
+import type { KeyValueStore, StoreIssue, TaskStore } from "../../src/store/types.js";
+import { mergeRecords } from "../../src/task/merge.js";
+import type { TaskRecord } from "../../src/task/record.js";
+
+export const KEY = Uint8Array.from({ length: 32 }, (_, at) => at);
+
+/** A clock that stands still until it is set. */
+export function manualClock(startMs = 1_700_000_000_000): Clock & { atMs: number } {
+  const clock = {
+    atMs: startMs,
+    now: () => clock.atMs,
+    monotonic: () => clock.atMs,
+    setTimer: () => () => {},
+  };
+  return clock;
+}
+
+export function record(id: string, more: Partial<TaskRecord> = {}): TaskRecord {
+  return {
+    v: 1,
+    id,
+    scope: "s",
+    server: "ci",
+    identity: "https://ci.example/mcp",
+    era: "2026-07-28",
+    tool: "deploy",
+    createdAtMs: 1,
+    updatedAtMs: 1,
+    phase: "tracking",
+    questions: [],
+    taskId: `task-of-${id}`,
+    ...more,
+  };
+}
+
+/** A TaskStore with the issues that it reported. */
+export function taskStore(
+  kv: KeyValueStore,
+  options: Partial<TaskStoreOptions> = {},
+): TaskStore & { issues: StoreIssue[] } {
+  const issues: StoreIssue[] = [];
+  const store = createTaskStore(kv, {
+    scope: "s",
+    clock: manualClock(),
+    merge: mergeRecords,
+    ttlMs: () => undefined,
+    onIssue: (issue) => issues.push(issue),
+    ...options,
+  });
+  return Object.assign(store, { issues });
+}
+
+export async function collect<Item>(items: AsyncIterable<Item> | undefined): Promise<Item[]> {
+  const all: Item[] = [];
+  if (items === undefined) throw new Error("there is nothing to iterate");
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+export async function idsOf(store: TaskStore): Promise<string[]> {
+  return (await collect(store.all())).map(({ id }) => id).sort();
+}
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "taskrail-store-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function temporaryLmdb(): Promise<LmdbStore> {
+  const store = lmdbStore(join(await temporaryFolder(), "db"));
+  onTestFinished(() => store.disconnect());
+  return store;
+}
+
+/** A complete little adapter of the kind people write: no iterator, no events. */
+export class PlainAdapter {
+  readonly entries = new Map<string, unknown>();
+  async get(key: string): Promise<unknown> {
+    return this.entries.get(key);
+  }
+  async set(key: string, value: unknown): Promise<boolean> {
+    this.entries.set(key, value);
+    return true;
+  }
+  async delete(key: string): Promise<boolean> {
+    return this.entries.delete(key);
+  }
+}
+
+/** Every kind of store that `toKeyValueStore` makes, each empty. */
+export const STORES: Readonly<Record<string, () => Promise<KeyValueStore>>> = {
+  memory: async () => memoryStore(),
+  "a Map": async () => toKeyValueStore(new Map()),
+  "a Keyv over a Map": async () => toKeyValueStore(new Keyv()),
+  "a Keyv without namespace": async () =>
+    toKeyValueStore(new Keyv({ store: new Map(), useKeyPrefix: false, namespace: "" })),
+  "a Keyv without serialization": async () => {
+    const keyv = new Keyv();
+    keyv.serialize = undefined;
+    keyv.deserialize = undefined;
+    return toKeyValueStore(keyv);
+  },
+  "an adapter without iterator": async () => toKeyValueStore(new PlainAdapter()),
+  lmdb: async () => toKeyValueStore(await temporaryLmdb()),
+  "a Keyv over lmdb": async () =>
+    toKeyValueStore(new Keyv({ store: await temporaryLmdb(), namespace: "mine" })),
+  "encrypted memory": async () => encryptedStore(memoryStore(), KEY),
+  "encrypted lmdb": async () => encryptedStore(await temporaryLmdb(), KEY),
+  "an encrypted adapter without iterator": async () => encryptedStore(new PlainAdapter(), KEY),
+};
