@@ -1,0 +1,76 @@
+/** Owns what happens when two processes wrote one record: facts that cannot be taken back win. Pure. */
+import type { Question, TaskRecord } from "./record.js";
+import { isOver } from "./transition.js";
+
+/**
+ * Merges what the store holds with what this process is about to write. The first outcome stays, the first answer
+ * to a question stays, a cancel stays asked, a delivery stays done; for everything else the newer writer is right.
+ */
+export function mergeRecords(stored: TaskRecord, mine: TaskRecord): TaskRecord {
+  if (stored === mine) return mine;
+  if (isOver(stored) && !wasGivenUp(stored)) return mergeOver(stored, mine);
+  const cancelRequestedAtMs = earliest(stored.cancelRequestedAtMs, mine.cancelRequestedAtMs);
+  const cancelAckedAtMs = earliest(stored.cancelAckedAtMs, mine.cancelAckedAtMs);
+  return {
+    ...mine,
+    ...(cancelRequestedAtMs === undefined ? {} : { cancelRequestedAtMs }),
+    ...(cancelAckedAtMs === undefined ? {} : { cancelAckedAtMs }),
+    questions: isOver(mine) ? mine.questions : mergeQuestions(stored, mine),
+  };
+}
+
+function mergeOver(stored: TaskRecord, mine: TaskRecord): TaskRecord {
+  const deliveredAtMs = earliest(stored.deliveredAtMs, mine.deliveredAtMs);
+  if (deliveredAtMs === undefined) return stored;
+  return { ...stored, phase: "delivered", deliveredAtMs };
+}
+
+function mergeQuestions(stored: TaskRecord, mine: TaskRecord): Question[] {
+  // Another round of the call has other questions, whatever their keys.
+  if (stored.taskId !== mine.taskId) return mine.questions;
+  if (mine.taskId === undefined && stored.requestState !== mine.requestState) return mine.questions;
+  const theirs = new Map(stored.questions.map((question) => [question.key, question]));
+  return mine.questions.map((question) => {
+    const other = theirs.get(question.key);
+    return other === undefined ? question : mergeQuestion(other, question);
+  });
+}
+
+function mergeQuestion(stored: Question, mine: Question): Question {
+  if (stored.digest !== mine.digest) return mine;
+  if (progress(stored) > progress(mine)) return stored;
+  if (stored.state !== "answered" || mine.state !== "answered") return mine;
+  // Two processes answered: the first answer stands, also for the one that came later with a slow write.
+  return (stored.answeredAtMs ?? Infinity) <= (mine.answeredAtMs ?? Infinity)
+    ? { ...stored, ...resent(mine) }
+    : mine;
+}
+
+function resent(question: Question): { resent?: number } {
+  return question.resent === undefined ? {} : { resent: question.resent };
+}
+
+function progress(question: Question): number {
+  switch (question.state) {
+    case "open":
+      return 0;
+    case "answered":
+      // An answer that is sent once more was acknowledged before: that is no step back.
+      return question.ackedAtMs === undefined ? 1 : 2;
+    case "refused":
+      return 1;
+    case "acked":
+      return 2;
+    case "closed":
+      return 3;
+  }
+}
+
+function wasGivenUp(record: TaskRecord): boolean {
+  return record.outcome?.status === "lost" && record.outcome.reason === "gave-up";
+}
+
+function earliest(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined) return b;
+  return b === undefined ? a : Math.min(a, b);
+}

@@ -1,0 +1,123 @@
+/** Owns what becomes of a task's questions as snapshots and answers come in. Pure. */
+import type { InputRequestEntry } from "../protocol/index.js";
+import type { Question } from "./record.js";
+
+/** More open questions than this are left for later snapshots: a person cannot answer them anyway, and memory is bounded. */
+export const MAX_OPEN_QUESTIONS = 256;
+
+/** What the policy of answers needs to know. */
+export interface AnswerPolicy {
+  /** How long an acknowledged answer may stay open before it is sent once more, and then reported. */
+  readonly answerGraceMs: number;
+}
+
+/** Something the host should hear about a question. */
+export interface QuestionNotice {
+  readonly key: string;
+  readonly what: "changed-after-answer" | "not-taken" | "too-many";
+}
+
+/** The questions after a snapshot, and what to report. */
+export interface Reconciled {
+  readonly questions: Question[];
+  readonly notices: readonly QuestionNotice[];
+}
+
+/**
+ * Brings the kept questions in line with those that the server shows now. A key that was answered once is never
+ * opened again; a key that disappears is over.
+ */
+export function reconcileQuestions(
+  kept: readonly Question[],
+  shown: readonly InputRequestEntry[],
+  context: { digests: ReadonlyMap<string, string>; nowMs: number; policy: AnswerPolicy },
+): Reconciled {
+  const notices: QuestionNotice[] = [];
+  const shownKeys = new Map(shown.map((entry) => [entry[0], entry[1]]));
+  const known = new Set(kept.map((question) => question.key));
+  const questions: Question[] = [];
+  for (const question of kept) {
+    const digest = shownKeys.has(question.key) ? context.digests.get(question.key) : undefined;
+    const next = digest === undefined ? ended(question) : stillShown(question, digest, context, notices);
+    if (next === "new") known.delete(question.key);
+    else if (next !== undefined) questions.push(next);
+  }
+  let open = questions.filter((question) => question.state === "open").length;
+  for (const [key, request] of shown) {
+    if (known.has(key)) continue;
+    known.add(key);
+    if (open >= MAX_OPEN_QUESTIONS) {
+      notices.push({ key, what: "too-many" });
+      break;
+    }
+    open += 1;
+    questions.push({
+      key,
+      method: request.method,
+      params: request.params,
+      digest: context.digests.get(key) ?? "",
+      askedAtMs: context.nowMs,
+      state: "open",
+    });
+  }
+  return { questions, notices };
+}
+
+/** A key that the server no longer shows: unanswered ones are forgotten, answered ones leave their key behind. */
+function ended(question: Question): Question | undefined {
+  return question.state === "open" ? undefined : closed(question);
+}
+
+/** Only what is needed to never ask it again; the answer itself is not kept longer than it must be. */
+export function closed(question: Question): Question {
+  const { key, method, digest, askedAtMs, answeredAtMs } = question;
+  return {
+    key,
+    method,
+    digest,
+    askedAtMs,
+    state: "closed",
+    ...(answeredAtMs === undefined ? {} : { answeredAtMs }),
+  };
+}
+
+function stillShown(
+  question: Question,
+  digest: string,
+  context: { nowMs: number; policy: AnswerPolicy },
+  notices: QuestionNotice[],
+): Question | "new" {
+  switch (question.state) {
+    case "open":
+      // The server broke its own rule; the person must see what is really asked.
+      return digest === question.digest ? question : "new";
+    case "answered":
+      if (digest === question.digest) return question;
+      notices.push({ key: question.key, what: "changed-after-answer" });
+      return { ...question, state: "refused" };
+    case "acked":
+      return stillShownAfterAck(question, context, notices);
+    case "refused":
+    case "closed":
+      return question;
+  }
+}
+
+function stillShownAfterAck(
+  question: Question,
+  context: { nowMs: number; policy: AnswerPolicy },
+  notices: QuestionNotice[],
+): Question {
+  const waitedMs = context.nowMs - (question.ackedAtMs ?? context.nowMs);
+  // A wall clock that went back only makes us wait longer, never ask again.
+  if (waitedMs < context.policy.answerGraceMs) return question;
+  if ((question.resent ?? 0) === 0) return { ...question, state: "answered", resent: 1 };
+  if (question.reported === true) return question;
+  notices.push({ key: question.key, what: "not-taken" });
+  return { ...question, reported: true };
+}
+
+/** Keys with an answer that the server has not acknowledged. */
+export function unsentKeys(questions: readonly Question[]): string[] {
+  return questions.filter((question) => question.state === "answered").map((question) => question.key);
+}

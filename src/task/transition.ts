@@ -1,0 +1,351 @@
+/** Owns how a record moves: one pure function of (record, event, context). No clock, no I/O. */
+import type { JsonObject } from "../internal/json.js";
+import type { TaskSnapshot } from "../protocol/index.js";
+import type { RpcErrorObject, TaskEvent } from "./events.js";
+import { hasOutlivedTtl, intervalMs, type PollPolicy } from "./policy.js";
+import { closed, reconcileQuestions, type AnswerPolicy, type QuestionNotice } from "./questions.js";
+import type { Outcome, Question, StoredSnapshot, TaskRecord } from "./record.js";
+
+/** Unknown members of a snapshot beyond this much JSON text are not kept. */
+const MAX_EXTRA_CHARS = 16_384;
+
+/** What the function needs beside record and event. */
+export interface TransitionContext {
+  readonly nowMs: number;
+  readonly poll: PollPolicy;
+  readonly answers: AnswerPolicy;
+}
+
+/** The moved record, and whether it is worth a write. */
+export interface Moved {
+  readonly record: TaskRecord;
+  /** True when something changed that must survive a restart. */
+  readonly save: boolean;
+  /** True when status or status message changed, as hosts see them. */
+  readonly statusChanged: boolean;
+  readonly notices: readonly QuestionNotice[];
+  /** True when a snapshot says that the task is over but lacks the payload that proves it. */
+  readonly unproven: boolean;
+}
+
+/** Moves a record. Events that do not fit the record's phase change nothing. */
+export function transition(record: TaskRecord, event: TaskEvent, context: TransitionContext): Moved {
+  if (isOver(record)) return moveSettled(record, event, context);
+  switch (event.type) {
+    case "callSending":
+      return keep(
+        record,
+        { phase: "calling", call: record.call && { ...record.call, inFlight: true } },
+        context,
+      );
+    case "callNotRun":
+      return keep(record, { call: record.call && { ...record.call, inFlight: false } }, context);
+    case "callCompleted":
+      return settle(record, { status: "completed", result: event.result }, context);
+    case "callFailed":
+      return settle(record, { status: "failed", error: rpcError(event.error) }, context);
+    case "callLost":
+      return settle(record, { status: "lost", reason: "call-outcome-unknown" }, context);
+    case "callAbandoned":
+      return record.taskId === undefined ? settle(record, { status: "cancelled" }, context) : same(record);
+    case "callAsked":
+      return asked(record, event, context);
+    case "handleReceived":
+      return handle(record, event, context);
+    case "snapshotSeen":
+      return snapshotSeen(record, event, context);
+    case "pollStarted":
+      return record.failures === undefined && record.notBeforeMs !== undefined
+        ? keep(record, { notBeforeMs: undefined }, context)
+        : same(record);
+    case "pollFailed":
+      return keep(record, { failures: (record.failures ?? 0) + 1, notBeforeMs: event.notBeforeMs }, context);
+    case "taskGone":
+      return settle(record, { status: "lost", reason: wasExpired(record, event.elapsedMs) }, context);
+    case "ttlPassed":
+      return settle(record, { status: "lost", reason: "expired" }, context);
+    case "inputAnswered":
+      return answer(record, event, context);
+    case "updateAcked":
+      return mapQuestions(record, event.keys, context, (question) =>
+        question.state === "answered" ? { ...question, state: "acked", ackedAtMs: context.nowMs } : question,
+      );
+    case "updateRefused":
+      return mapQuestions(record, [event.key], context, (question) =>
+        question.state === "answered" ? { ...question, state: "refused" } : question,
+      );
+    case "cancelRequested":
+      if (record.cancelRequestedAtMs !== undefined) return same(record);
+      // Nobody needs to answer for a task that is to end: unanswered questions are over.
+      return keep(
+        record,
+        { cancelRequestedAtMs: context.nowMs, questions: record.questions.map(withdrawn) },
+        context,
+      );
+    case "cancelAcked":
+      return keep(record, { cancelAckedAtMs: context.nowMs }, context);
+    case "gaveUp":
+      return settle(record, { status: "lost", reason: "gave-up" }, context);
+    case "paused":
+      return keep(record, { notBeforeMs: event.notBeforeMs }, context);
+    case "revived":
+    case "delivered":
+      return same(record);
+  }
+}
+
+/** True once the record has an outcome. */
+export function isOver(record: TaskRecord): boolean {
+  return record.phase === "settled" || record.phase === "delivered";
+}
+
+function moveSettled(record: TaskRecord, event: TaskEvent, context: TransitionContext): Moved {
+  if (event.type === "delivered" && record.phase === "settled") {
+    return keep(record, { phase: "delivered", deliveredAtMs: context.nowMs }, context);
+  }
+  const gaveUp = record.outcome?.status === "lost" && record.outcome.reason === "gave-up";
+  if (event.type === "revived" && gaveUp && record.taskId !== undefined) {
+    const { outcome: _outcome, settledAtMs: _settled, deliveredAtMs: _delivered, ...rest } = record;
+    return keep(rest, { phase: "tracking" }, context);
+  }
+  return same(record);
+}
+
+function asked(
+  record: TaskRecord,
+  event: Extract<TaskEvent, { type: "callAsked" }>,
+  context: TransitionContext,
+): Moved {
+  // Keys are unique for the life of a task, and there is no task yet: every round starts afresh.
+  const { questions, notices } = reconcileQuestions([], event.inputRequests, {
+    digests: event.digests,
+    nowMs: context.nowMs,
+    policy: context.answers,
+  });
+  const { requestState: _old, ...rest } = record;
+  const next: TaskRecord = {
+    ...rest,
+    phase: "asking",
+    questions,
+    ...(event.requestState === undefined ? {} : { requestState: event.requestState }),
+    ...(record.call === undefined ? {} : { call: { ...record.call, inFlight: false } }),
+  };
+  return { ...keep(next, {}, context), statusChanged: record.phase !== "asking", notices };
+}
+
+function handle(
+  record: TaskRecord,
+  event: Extract<TaskEvent, { type: "handleReceived" }>,
+  context: TransitionContext,
+): Moved {
+  // From here on nothing repeats the call: its arguments are dropped, the digest stays.
+  const { call: _call, requestState: _state, ...rest } = record;
+  const tracked: TaskRecord = {
+    ...rest,
+    phase: "tracking",
+    taskId: event.snapshot.taskId,
+    receivedAtMs: context.nowMs,
+    questions: [],
+    snapshot: { taskId: event.snapshot.taskId, status: "working", ttlMs: null },
+  };
+  const moved = snapshotSeen(
+    tracked,
+    { ...event, type: "snapshotSeen", elapsedMs: 0, acceptStale: true },
+    context,
+  );
+  return {
+    ...keep(moved.record, {}, context),
+    notices: moved.notices,
+    statusChanged: true,
+    unproven: moved.unproven,
+  };
+}
+
+function snapshotSeen(
+  record: TaskRecord,
+  event: Extract<TaskEvent, { type: "snapshotSeen" }>,
+  context: TransitionContext,
+): Moved {
+  if (record.phase !== "tracking") return same(record);
+  const { snapshot } = event;
+  const outcome = outcomeOf(snapshot);
+  // A terminal state never changes at the server, so it is true however late it arrives.
+  if (outcome === undefined && !event.acceptStale && isStale(record.snapshot, snapshot)) return same(record);
+  const stored = storedSnapshot(record.snapshot, snapshot);
+  const statusChanged =
+    stored.status !== record.snapshot?.status || stored.statusMessage !== record.snapshot.statusMessage;
+  if (outcome !== undefined) {
+    return { ...settle({ ...record, snapshot: stored }, outcome, context), statusChanged };
+  }
+  const questions = questionsAfter(record, snapshot, event.digests, context);
+  const { failures, notBeforeMs: _notBefore, ...rest } = record;
+  const next: TaskRecord = { ...rest, snapshot: stored, questions: questions.questions };
+  const slackMs = Math.max(1000, intervalMs(next, context.poll));
+  if (hasOutlivedTtl(stored.ttlMs, event.elapsedMs, slackMs)) {
+    return settle(next, { status: "lost", reason: "expired" }, context);
+  }
+  const save =
+    statusChanged ||
+    failures !== undefined ||
+    stored.ttlMs !== record.snapshot?.ttlMs ||
+    stored.pollIntervalMs !== record.snapshot.pollIntervalMs ||
+    changed(record.questions, next.questions);
+  return {
+    record: save ? { ...next, updatedAtMs: context.nowMs } : next,
+    save,
+    statusChanged,
+    notices: questions.notices,
+    unproven: isTerminalStatus(snapshot.status),
+  };
+}
+
+function questionsAfter(
+  record: TaskRecord,
+  snapshot: TaskSnapshot,
+  digests: ReadonlyMap<string, string>,
+  context: TransitionContext,
+): { questions: Question[]; notices: readonly QuestionNotice[] } {
+  const shown = snapshot.inputRequests;
+  // input_required without its requests tells nothing about them.
+  if (snapshot.status === "input_required" && shown === undefined) {
+    return { questions: record.questions, notices: [] };
+  }
+  const asking = snapshot.status === "input_required" ? (shown ?? []) : [];
+  const known = new Set(record.questions.map((question) => question.key));
+  const relevant =
+    record.cancelRequestedAtMs === undefined ? asking : asking.filter(([key]) => known.has(key));
+  return reconcileQuestions(record.questions, relevant, {
+    digests,
+    nowMs: context.nowMs,
+    policy: context.answers,
+  });
+}
+
+function answer(
+  record: TaskRecord,
+  event: Extract<TaskEvent, { type: "inputAnswered" }>,
+  context: TransitionContext,
+): Moved {
+  return mapQuestions(record, [event.key], context, (question) => {
+    const sameRequest = event.digest === undefined || event.digest === question.digest;
+    const free = question.state === "open" || question.state === "refused";
+    if (!free || !sameRequest) return question;
+    return {
+      ...question,
+      state: "answered",
+      response: event.response,
+      answeredAtMs: context.nowMs,
+      resent: 0,
+    };
+  });
+}
+
+function mapQuestions(
+  record: TaskRecord,
+  keys: readonly string[],
+  context: TransitionContext,
+  change: (question: Question) => Question,
+): Moved {
+  const wanted = new Set(keys);
+  const questions = record.questions.map((question) =>
+    wanted.has(question.key) ? change(question) : question,
+  );
+  return changed(record.questions, questions) ? keep(record, { questions }, context) : same(record);
+}
+
+function changed(before: readonly Question[], after: readonly Question[]): boolean {
+  return before.length !== after.length || after.some((question, i) => question !== before[i]);
+}
+
+function withdrawn(question: Question): Question {
+  return question.state === "open" ? closed(question) : question;
+}
+
+function settle(record: TaskRecord, outcome: Outcome, context: TransitionContext): Moved {
+  const { call: _call, requestState: _state, failures: _failures, notBeforeMs: _notBefore, ...rest } = record;
+  const next: TaskRecord = {
+    ...rest,
+    phase: "settled",
+    outcome,
+    settledAtMs: context.nowMs,
+    questions: record.questions.map(closed),
+  };
+  return { ...keep(next, {}, context), statusChanged: true };
+}
+
+function keep(record: TaskRecord, change: Partial<Unset<TaskRecord>>, context: TransitionContext): Moved {
+  const next = { ...record, ...change, updatedAtMs: context.nowMs } as TaskRecord;
+  return { record: next, save: true, statusChanged: false, notices: [], unproven: false };
+}
+
+type Unset<T> = { [K in keyof T]: T[K] | undefined };
+
+function same(record: TaskRecord): Moved {
+  return { record, save: false, statusChanged: false, notices: [], unproven: false };
+}
+
+/** The outcome that a snapshot proves, or undefined: a terminal status without its payload proves nothing. */
+export function outcomeOf(snapshot: TaskSnapshot): Outcome | undefined {
+  switch (snapshot.status) {
+    case "completed":
+      return snapshot.result === undefined ? undefined : { status: "completed", result: snapshot.result };
+    case "failed":
+      return snapshot.error === undefined ? undefined : { status: "failed", error: rpcError(snapshot.error) };
+    case "cancelled":
+      return {
+        status: "cancelled",
+        ...(snapshot.statusMessage === undefined ? {} : { statusMessage: snapshot.statusMessage }),
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** True for the statuses that never change again. */
+export function isTerminalStatus(status: string): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
+function wasExpired(record: TaskRecord, elapsedMs: number): "expired" | "unknown" {
+  const ttlMs = record.snapshot?.ttlMs ?? null;
+  return ttlMs !== null && elapsedMs >= ttlMs ? "expired" : "unknown";
+}
+
+/** True when both times can be read and the new one is the older. Unreadable times prove nothing. */
+export function isStale(
+  before: Pick<StoredSnapshot, "lastUpdatedAt"> | undefined,
+  after: Pick<TaskSnapshot, "lastUpdatedAt">,
+): boolean {
+  if (before?.lastUpdatedAt === undefined || after.lastUpdatedAt === undefined) return false;
+  // NaN compares as false with everything.
+  return Date.parse(after.lastUpdatedAt) < Date.parse(before.lastUpdatedAt);
+}
+
+function storedSnapshot(before: StoredSnapshot | undefined, seen: TaskSnapshot): StoredSnapshot {
+  const ttlMs = seen.ttlMs === undefined ? (before?.ttlMs ?? null) : seen.ttlMs;
+  const pollIntervalMs = seen.pollIntervalMs ?? before?.pollIntervalMs;
+  // Our own fields come last: an unknown key of the server's cannot shadow them.
+  return {
+    ...keptExtra(seen.extra),
+    taskId: seen.taskId,
+    status: seen.status,
+    ttlMs,
+    ...(seen.statusMessage === undefined ? {} : { statusMessage: seen.statusMessage }),
+    ...(seen.createdAt === undefined ? {} : { createdAt: seen.createdAt }),
+    ...(seen.lastUpdatedAt === undefined ? {} : { lastUpdatedAt: seen.lastUpdatedAt }),
+    ...(pollIntervalMs === undefined ? {} : { pollIntervalMs }),
+  };
+}
+
+/** Unknown keys are kept for the host, unless a server uses them to fill our store. */
+function keptExtra(extra: JsonObject | undefined): JsonObject | undefined {
+  return extra !== undefined && JSON.stringify(extra).length <= MAX_EXTRA_CHARS ? extra : undefined;
+}
+
+function rpcError(error: RpcErrorObject): Extract<Outcome, { status: "failed" }>["error"] {
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.data === undefined ? {} : { data: error.data as JsonObject }),
+  };
+}
