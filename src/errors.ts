@@ -124,9 +124,18 @@ export class InvalidResponseError extends TasksError {
   protected static override readonly codes: readonly TasksErrorCode[] = ["INVALID_RESPONSE"];
   /** HTTP status, when there was an HTTP answer. */
   readonly status: number | undefined;
-  constructor(message: string, options: TasksErrorOptions & { status?: number | undefined } = {}) {
+  /**
+   * The task id of an answer that names a task but is not a valid handle, so that the host can `adopt` or cancel
+   * what it caused. A secret: non-enumerable, so that a logged error does not print it.
+   */
+  declare readonly taskId: string | undefined;
+  constructor(
+    message: string,
+    options: TasksErrorOptions & { status?: number | undefined; taskId?: string | undefined } = {},
+  ) {
     super("INVALID_RESPONSE", message, options);
     this.status = options.status;
+    hide(this, "taskId", options.taskId);
   }
 }
 

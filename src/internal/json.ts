@@ -38,7 +38,11 @@ function inspectObject(value: object, path: string, parents: Set<object>): strin
   if (parents.size >= 200) return `${path} is nested deeper than 200 levels`;
   parents.add(value);
   try {
-    if (Array.isArray(value)) return firstReason(value.map((item, i) => [`${path}[${i}]`, item]), parents);
+    if (Array.isArray(value))
+      return firstReason(
+        value.map((item, i) => [`${path}[${i}]`, item]),
+        parents,
+      );
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== Object.prototype && prototype !== null) {
       return `${path} is a ${value.constructor?.name || "class instance"}`;

@@ -1,0 +1,33 @@
+/** Owns keeping a process alive while somebody waits: timers elsewhere let it exit. */
+import { MAX_TIMER_MS, type Clock, type StopTimer } from "./clock.js";
+
+/** Counts who waits. */
+export interface Hold {
+  /** Keeps the process alive until the returned function is called (once or more). */
+  take(): () => void;
+  readonly count: number;
+}
+
+export function createHold(clock: Clock): Hold {
+  let count = 0;
+  let stop: StopTimer | undefined;
+  const arm = (): void => {
+    stop = clock.setTimer(MAX_TIMER_MS, arm, { keepAlive: true });
+  };
+  return {
+    get count() {
+      return count;
+    },
+    take() {
+      count += 1;
+      if (count === 1) arm();
+      let released = false;
+      return () => {
+        if (released) return;
+        released = true;
+        count -= 1;
+        if (count === 0) stop?.();
+      };
+    },
+  };
+}
