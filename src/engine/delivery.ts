@@ -1,0 +1,49 @@
+/** Owns the outbox of outcomes: `onSettled` until it resolves. */
+import { TasksError } from "../errors.js";
+import type { TaskRecord } from "../task/record.js";
+import { oneShot } from "./oneShot.js";
+import type { EngineOptions, Settled, Tell } from "./types.js";
+
+/** Calls the host's handler until it resolves, or the signal aborts. Answers false when it was aborted. */
+export async function deliver(
+  record: TaskRecord,
+  options: Pick<EngineOptions, "onSettled" | "retry"> & { signal: AbortSignal; tell: Tell },
+): Promise<boolean> {
+  const { onSettled, signal } = options;
+  if (onSettled === undefined) return false;
+  const settled = settledOf(record);
+  try {
+    await oneShot(async () => onSettled(settled), {
+      signal,
+      ...options.retry,
+      again: (error) => {
+        options.tell("error", {
+          error: new TasksError("STORE", "onSettled failed; the outcome is kept and delivered again", {
+            cause: error,
+          }),
+          server: record.server,
+          id: record.id,
+        });
+        return !signal.aborted;
+      },
+    });
+    return true;
+  } catch {
+    // Told above, each time. The record stays settled, and the next process delivers it.
+    return false;
+  }
+}
+
+/** A settled record as hosts see it. */
+export function settledOf(record: TaskRecord): Settled {
+  if (record.outcome === undefined) throw new TypeError("settledOf takes a record with an outcome");
+  return {
+    ...record.outcome,
+    id: record.id,
+    server: record.server,
+    tool: record.tool,
+    context: record.context,
+    cancelRequested: record.cancelRequestedAtMs !== undefined,
+    settledAt: new Date(record.settledAtMs ?? 0),
+  };
+}

@@ -1,0 +1,207 @@
+/** Owns the requests about a task that exists: get, update, cancel; one at a time per task. */
+import { InputNotTakenError, InvalidResponseError, RpcError, type TasksError } from "../errors.js";
+import { linkSignals } from "../internal/abort.js";
+import type { Clock } from "../internal/clock.js";
+import { createLimiter } from "../internal/limiter.js";
+import type { JsonObject } from "../internal/json.js";
+import {
+  inputResponsesObject,
+  readCompleteAnswer,
+  readTaskAnswer,
+  RPC,
+  type TaskSnapshot,
+} from "../protocol/index.js";
+import { unsentKeys } from "../task/questions.js";
+import { oneShot } from "./oneShot.js";
+import { asTasksError, isRetryable, retryClass } from "./retryTable.js";
+import type { RecordKeeper } from "./recordKeeper.js";
+import type { ServerLane } from "./serverLane.js";
+import type { EngineOptions, Tell } from "./types.js";
+
+/** A poll that hangs yields to an answer or a cancel after this long. */
+const YIELD_AFTER_MS = 1000;
+
+/** The requests of one task. */
+export interface FollowUps {
+  /** One `tasks/get`. Rejects as the request does. */
+  get(): Promise<TaskSnapshot>;
+  /** Sends every stored answer that was not acknowledged, until none is left or the task is over. Never rejects. */
+  sendAnswers(): Promise<void>;
+  /** Asks for the cancellation until the server acknowledges it or the task is over. Never rejects. */
+  sendCancel(): Promise<void>;
+}
+
+export function createFollowUps(context: {
+  keeper: RecordKeeper;
+  lane: () => ServerLane | undefined;
+  options: Pick<EngineOptions, "clock" | "retry" | "requestTimeoutMs">;
+  tell: Tell;
+  /** Aborts when the task is over or the client closes. */
+  over: AbortSignal;
+}): FollowUps {
+  const { keeper, options, over } = context;
+  const turn = createLimiter(1);
+  const refusals = new Set<string>();
+  let yieldPoll: (() => void) | undefined;
+
+  async function request(method: string, more: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const lane = context.lane();
+    if (lane === undefined) throw new TypeError("the task's server is not connected");
+    return lane.request({
+      method,
+      params: { taskId: taskIdOf(keeper), ...more },
+      signal,
+      timeoutMs: options.requestTimeoutMs,
+    });
+  }
+
+  /** Waits for a poll that is under way, but not for one that hangs: it can be repeated at no cost. */
+  async function urgent<T>(run: () => Promise<T>): Promise<T> {
+    const stop = yieldTimer(options.clock, () => yieldPoll?.());
+    try {
+      const release = await turn.acquire(over);
+      try {
+        return await run();
+      } finally {
+        release();
+      }
+    } finally {
+      stop();
+    }
+  }
+
+  async function repeated(method: string, attempt: () => Promise<void>): Promise<void> {
+    await oneShot(() => urgent(attempt), {
+      ...options.retry,
+      signal: over,
+      again: (error, attemptNumber) => {
+        if (over.aborted || !isRetryable(error, method)) return false;
+        reportRefusal(error, method);
+        context.tell("retry", {
+          id: keeper.record.id,
+          server: keeper.record.server,
+          method,
+          retryClass: retryClass(error, method),
+          attempt: attemptNumber,
+          delayMs: Math.min(
+            options.retry.minDelayMs * options.retry.factor ** (attemptNumber - 1),
+            options.retry.maxDelayMs,
+          ),
+          error,
+        });
+        return true;
+      },
+    });
+  }
+
+  async function sendUpdate(select: () => string[]): Promise<void> {
+    await repeated("tasks/update", async () => {
+      // Selected anew for every attempt: more answers may have come, others may be over.
+      const keys = select();
+      if (keys.length === 0) return;
+      const wanted = new Set(keys);
+      const entries = keeper.record.questions.flatMap((question) =>
+        wanted.has(question.key) && question.response !== undefined
+          ? ([[question.key, question.response]] as const)
+          : [],
+      );
+      const raw = await request("tasks/update", { inputResponses: inputResponsesObject(entries) }, over);
+      readCompleteAnswer(raw, "tasks/update");
+      await keeper.apply({ type: "updateAcked", keys });
+    });
+  }
+
+  async function sendRefused(keys: readonly string[], error: RpcError): Promise<void> {
+    if (keys.length > 1) {
+      // One bad answer makes a server refuse them all: the good ones go alone.
+      for (const key of keys)
+        await sendSome(() => unsentKeys(keeper.record.questions).filter((k) => k === key));
+      return;
+    }
+    const [key] = keys;
+    if (key === undefined) return;
+    await keeper.apply({ type: "updateRefused", key });
+    report(new InputNotTakenError("The server refused the answer to an input request", { cause: error }));
+  }
+
+  async function sendSome(select: () => string[]): Promise<void> {
+    try {
+      await sendUpdate(select);
+    } catch (error) {
+      if (over.aborted) return;
+      if (error instanceof RpcError) return sendRefused(select(), error);
+      // Nothing that repeating could mend; the answer stays stored and is sent again by the next process.
+      report(new InvalidResponseError("tasks/update could not be sent", { cause: error }));
+      throw error;
+    }
+  }
+
+  /** A server that refuses a method as a whole needs a person; the retries go on, since servers get mended. */
+  function reportRefusal(error: unknown, method: string): void {
+    if (retryClass(error, method) !== "refused" || refusals.has(method)) return;
+    refusals.add(method);
+    report(asTasksError(error, `${method} is refused by the server`));
+  }
+
+  function report(error: TasksError): void {
+    context.tell("error", { error, server: keeper.record.server, id: keeper.record.id });
+  }
+
+  return {
+    async get() {
+      const release = await turn.acquire(over);
+      const link = linkSignals(over);
+      yieldPoll = () => link.abort(new YieldedPoll());
+      try {
+        const raw = await request("tasks/get", {}, link.signal);
+        return readTaskAnswer(raw, taskIdOf(keeper));
+      } finally {
+        yieldPoll = undefined;
+        link.release();
+        release();
+      }
+    },
+    async sendAnswers() {
+      try {
+        while (!over.aborted && unsentKeys(keeper.record.questions).length > 0) {
+          await sendSome(() => unsentKeys(keeper.record.questions));
+        }
+      } catch {
+        // Reported in sendSome.
+      }
+    },
+    async sendCancel() {
+      try {
+        await repeated("tasks/cancel", async () => {
+          const raw = await request("tasks/cancel", {}, over);
+          readCompleteAnswer(raw, "tasks/cancel");
+        });
+      } catch (error) {
+        if (over.aborted) return;
+        // -32602: over or unknown already. Either way the polls find out how it ended.
+        const expected = error instanceof RpcError && error.rpcCode === RPC.invalidParams;
+        if (!expected) {
+          report(new InvalidResponseError("The server did not take the request to cancel", { cause: error }));
+        }
+      }
+      await keeper.apply({ type: "cancelAcked" });
+    },
+  };
+}
+
+/** Why a poll ended that was in the way: no failure, it just comes again. */
+export class YieldedPoll extends Error {
+  constructor() {
+    super("A more urgent request came first");
+  }
+}
+
+function taskIdOf(keeper: RecordKeeper): string {
+  const { taskId } = keeper.record;
+  if (taskId === undefined) throw new TypeError("there is no task yet");
+  return taskId;
+}
+
+function yieldTimer(clock: Clock, run: () => void): () => void {
+  return clock.setTimer(YIELD_AFTER_MS, run);
+}

@@ -1,0 +1,136 @@
+/** Owns showing a task's questions to the host: each once per process life, side by side, withdrawn when over. */
+import { TasksError } from "../errors.js";
+import type { JsonObject } from "../internal/json.js";
+import { readInputRequest, type ClientCapabilities, type InputRequest } from "../protocol/index.js";
+import type { Question, TaskRecord } from "../task/record.js";
+import type { InputRequestHandler, TaskInputRequest, Tell } from "./types.js";
+
+/** Everything that a server may ask: how questions are read where no handler says what it can answer. */
+export const ALL_INPUTS: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+
+/** The broker of one task. */
+export interface InputBroker {
+  /** Shows what is newly open, withdraws what is no longer. */
+  reconcile(record: TaskRecord): void;
+  /** Withdraws everything that is shown, with this reason. */
+  withdrawAll(record: TaskRecord, reason: unknown): void;
+  /** The open questions as hosts see them. */
+  open(record: TaskRecord): TaskInputRequest[];
+}
+
+interface Shown {
+  readonly digest: string;
+  readonly controller: AbortController;
+  handled: boolean;
+}
+
+export function createInputBroker(options: {
+  handler: InputRequestHandler | undefined;
+  displayName: () => Promise<string>;
+  tell: Tell;
+  /** Stores and sends an answer; rejects when it does not fit. */
+  respond: (key: string, response: JsonObject, digest: string) => Promise<void>;
+}): InputBroker {
+  const shown = new Map<string, Shown>();
+  let displayName: string | undefined;
+
+  function show(record: TaskRecord, question: Question): void {
+    const entry: Shown = { digest: question.digest, controller: new AbortController(), handled: false };
+    shown.set(question.key, entry);
+    void present(record, question, entry);
+  }
+
+  async function present(record: TaskRecord, question: Question, entry: Shown): Promise<void> {
+    displayName ??= await options.displayName();
+    if (entry.controller.signal.aborted) return;
+    const request = publicRequest(record, question, entry.controller.signal);
+    if (request === undefined) return;
+    const { handler } = options;
+    options.tell("input", { request, handled: handler !== undefined });
+    if (handler === undefined) return;
+    entry.handled = true;
+    try {
+      const response = await handler(request);
+      // Deferred: it stays open, for whoever answers later.
+      if (response === undefined || entry.controller.signal.aborted) return;
+      await options.respond(question.key, response, entry.digest);
+    } catch (error) {
+      if (entry.controller.signal.aborted) return;
+      options.tell("error", {
+        error:
+          error instanceof TasksError
+            ? error
+            : new TasksError("INVALID_INPUT_RESPONSE", "onInputRequest failed; the question stays open", {
+                cause: error,
+              }),
+        server: record.server,
+        id: record.id,
+      });
+    }
+  }
+
+  function publicRequest(
+    record: TaskRecord,
+    question: Question,
+    signal: AbortSignal,
+  ): TaskInputRequest | undefined {
+    const request = readQuestion(question);
+    if (request === undefined) return undefined;
+    return {
+      ...request,
+      id: record.id,
+      key: question.key,
+      server: record.server,
+      serverDisplayName: displayName ?? record.server,
+      tool: record.tool,
+      context: record.context,
+      askedAt: new Date(question.askedAtMs),
+      signal,
+    };
+  }
+
+  function withdraw(record: TaskRecord, key: string, reason: unknown): void {
+    const entry = shown.get(key);
+    shown.delete(key);
+    entry?.controller.abort(reason);
+    options.tell("inputWithdrawn", { id: record.id, server: record.server, key });
+  }
+
+  return {
+    reconcile(record) {
+      const open = new Map(openQuestions(record).map((question) => [question.key, question]));
+      for (const [key, entry] of shown) {
+        if (open.get(key)?.digest === entry.digest) continue;
+        const answered = record.questions.find((question) => question.key === key)?.state === "answered";
+        // An answer given here ends the showing quietly: nobody needs to be told to stop asking.
+        if (answered && entry.handled) shown.delete(key);
+        else withdraw(record, key, withdrawnReason());
+      }
+      for (const question of open.values()) if (!shown.has(question.key)) show(record, question);
+    },
+    withdrawAll(record, reason) {
+      for (const key of [...shown.keys()]) withdraw(record, key, reason);
+    },
+    open(record) {
+      return openQuestions(record).flatMap((question) => {
+        const signal = shown.get(question.key)?.controller.signal ?? new AbortController().signal;
+        return publicRequest(record, question, signal) ?? [];
+      });
+    },
+  };
+}
+
+/** The questions that wait for an answer. */
+export function openQuestions(record: TaskRecord): Question[] {
+  return record.questions.filter((question) => question.state === "open");
+}
+
+/** A stored question as a request, or undefined where it is over (its params are dropped). */
+export function readQuestion(question: Question): InputRequest | undefined {
+  const read = readInputRequest(question.method, question.params ?? {}, ALL_INPUTS);
+  return read.ok ? read.request : undefined;
+}
+
+function withdrawnReason(): DOMException {
+  return new DOMException("The input request was withdrawn", "AbortError");
+}

@@ -1,0 +1,331 @@
+/** Owns which calls are being driven, over which servers: starting, finding, resuming and stopping them. */
+import type { Connection } from "../connection/types.js";
+import { CallIdConflictError, ClientClosedError, InvalidResponseError, TasksError } from "../errors.js";
+import { sleep } from "../internal/clock.js";
+import { randomId, sha256 } from "../internal/ids.js";
+import { canonicalJson, type JsonObject, type JsonValue } from "../internal/json.js";
+import { keyedMutex } from "../internal/keyedMutex.js";
+import type { TaskRecord } from "../task/record.js";
+import { isOver, transition } from "../task/transition.js";
+import type { CallerOptions } from "./callFlow.js";
+import { createScheduler } from "./scheduler.js";
+import { createServerLane, type ServerLane } from "./serverLane.js";
+import { createTaskDriver, type DriverServer, type DriverStart, type TaskDriver } from "./taskDriver.js";
+import { createToolCatalog, type ToolCatalog } from "./toolCatalog.js";
+import type { EngineOptions, Tell } from "./types.js";
+
+/** A call that a host asks for. */
+export interface NewCall {
+  readonly server: string;
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly callId: string | undefined;
+  readonly context: JsonValue | undefined;
+  readonly meta: JsonObject | undefined;
+  readonly onUnknownOutcome: "fail" | "retry";
+  readonly caller: Omit<CallerOptions, "discardImmediate">;
+}
+
+/** Counts since the client was made. */
+export interface PollerCounts {
+  readonly requests: Readonly<Record<string, number>>;
+  readonly live: { readonly calling: number; readonly asking: number; readonly tracking: number };
+  readonly servers: Readonly<Record<string, { up: boolean; inFlight: number; queued: number }>>;
+}
+
+/** The polling runtime: every call that is not over has one driver in it. */
+export interface Poller {
+  /** Names a server and picks up its stored calls. Rejects with `StoreError`, and then the server is not named. */
+  addServer(name: string, connection: Connection): Promise<TaskDriver[]>;
+  /** Journals the call and starts sending it; the same `callId` gives the same driver. */
+  call(call: NewCall): Promise<TaskDriver>;
+  adopt(server: string, taskId: string, context: JsonValue | undefined): Promise<TaskDriver>;
+  /** The driver of a stored call, resting where its server is not connected. */
+  find(id: string): Promise<TaskDriver | undefined>;
+  /** Every stored call, and those that live in memory only. */
+  list(): Promise<TaskDriver[]>;
+  /** Stops driving the call and removes its record; what runs at the server goes on unwatched. */
+  forget(driver: TaskDriver): Promise<void>;
+  /** Continues everything that the store holds, also what was given up. Answers what is not over. */
+  resume(): Promise<TaskDriver[]>;
+  catalog(server: string): ToolCatalog;
+  counts(): PollerCounts;
+  /** Waits up to `limitMs` for what is under way, then stops. */
+  close(limitMs: number): Promise<void>;
+}
+
+export function createPoller(options: EngineOptions, tell: Tell): Poller {
+  const { store, clock, scope } = options;
+  const scheduler = createScheduler(clock);
+  const drivers = new Map<string, TaskDriver>();
+  const servers = new Map<string, DriverServer | "connecting">();
+  const ids = keyedMutex();
+  const requests = new Map<string, number>();
+  let closed = false;
+
+  function serverOf(name: string): DriverServer {
+    if (closed) throw new ClientClosedError();
+    const server = servers.get(name);
+    if (server === undefined || server === "connecting") {
+      const known = [...servers.keys()].map((other) => JSON.stringify(other)).join(", ") || "none";
+      throw new TypeError(`server: ${JSON.stringify(name)} is not connected (connected: ${known})`);
+    }
+    return server;
+  }
+
+  function connect(name: string, connection: Connection): DriverServer {
+    const lane = createServerLane(name, connection, options, {
+      tell,
+      count: (method) => requests.set(method, (requests.get(method) ?? 0) + 1),
+    });
+    const catalog = createToolCatalog(lane, clock, (tool, reason) =>
+      tell("error", {
+        error: new InvalidResponseError(`The tool ${JSON.stringify(tool)} was left out: ${reason}`),
+        server: name,
+        id: undefined,
+      }),
+    );
+    return { lane, catalog };
+  }
+
+  /** The driver of a record: the one that runs, or a new one. */
+  function driverOf(record: TaskRecord, start: DriverStart, caller?: CallerOptions): TaskDriver {
+    const running = drivers.get(record.id);
+    if (running !== undefined) return running;
+    const driver = createTaskDriver(record, options, {
+      start,
+      scheduler,
+      tell,
+      caller,
+      onDone: (done) => {
+        if (drivers.get(done.id) === done) drivers.delete(done.id);
+      },
+    });
+    // A record that is over needs nobody to look after it; whoever holds the driver can still read it.
+    if (!isOver(record) || start === "resume") drivers.set(record.id, driver);
+    return driver;
+  }
+
+  async function pickUp(records: AsyncIterable<TaskRecord>, name?: string): Promise<TaskDriver[]> {
+    const found: TaskDriver[] = [];
+    const foreign = new Set<string>();
+    for await (const record of records) {
+      if (name !== undefined && record.server !== name) continue;
+      const server = servers.get(record.server);
+      const connected = server === undefined || server === "connecting" ? undefined : server;
+      if (connected !== undefined && connected.lane.connection.identity !== record.identity) {
+        if (record.phase !== "delivered") foreign.add(record.server);
+        continue;
+      }
+      const driver = resumeOne(record, connected);
+      if (driver !== undefined) found.push(driver);
+    }
+    for (const server of foreign) reportForeign(server);
+    return found;
+  }
+
+  function resumeOne(record: TaskRecord, server: DriverServer | undefined): TaskDriver | undefined {
+    if (record.phase === "delivered") return undefined;
+    if (server === undefined && !isOver(record)) return driverOf(record, "rest");
+    const driver = driverOf(record, "resume");
+    driver.attach(server);
+    return driver;
+  }
+
+  function reportForeign(server: string): void {
+    const message =
+      `The server ${JSON.stringify(server)} has stored tasks that belong to another identity of it; ` +
+      "they are not polled over this connection (option identity)";
+    tell("error", { error: new TasksError("CONNECTION", message), server, id: undefined });
+  }
+
+  async function existing(id: string, call: NewCall, digest: string): Promise<TaskDriver | undefined> {
+    const running = drivers.get(id);
+    const record = running?.record ?? (await store.load(id));
+    if (record === undefined) return undefined;
+    checkSameCall(record, call, digest);
+    return running ?? driverOf(record, "rest");
+  }
+
+  async function call(wanted: NewCall): Promise<TaskDriver> {
+    const server = serverOf(wanted.server);
+    const id = wanted.callId ?? randomId();
+    const digest = await sha256(canonicalJson([wanted.tool, wanted.arguments]));
+    return ids.run(id, async () => {
+      const before = wanted.callId === undefined ? undefined : await existing(id, wanted, digest);
+      if (before !== undefined) return before;
+      const record = newRecord(wanted, id, digest, server);
+      const { created, record: stored } = await store.create(record);
+      if (!created) {
+        // Another process journaled the same call a moment ago: it is that process's to send.
+        checkSameCall(stored, wanted, digest);
+        return driverOf(stored, "rest");
+      }
+      // Closed while the journal was written: nothing was sent, and nothing stays behind.
+      if (closed) return store.remove(id).then(() => Promise.reject(new ClientClosedError()));
+      const discardImmediate = wanted.callId === undefined && options.onSettled === undefined;
+      const driver = driverOf(record, "call", { ...wanted.caller, discardImmediate });
+      driver.attach(server);
+      return driver;
+    });
+  }
+
+  function newRecord(wanted: NewCall, id: string, digest: string, server: DriverServer): TaskRecord {
+    const nowMs = clock.now();
+    return {
+      ...emptyRecord(id, wanted.server, server.lane),
+      tool: wanted.tool,
+      callDigest: digest,
+      ...(wanted.context === undefined ? {} : { context: wanted.context }),
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      phase: "calling",
+      call: {
+        arguments: wanted.arguments,
+        ...(wanted.meta === undefined ? {} : { meta: wanted.meta }),
+        onUnknownOutcome: wanted.onUnknownOutcome,
+        inFlight: true,
+      },
+    };
+  }
+
+  function emptyRecord(id: string, name: string, lane: ServerLane): TaskRecord {
+    return {
+      v: 1,
+      id,
+      scope,
+      server: name,
+      identity: lane.connection.identity,
+      era: "2026-07-28",
+      tool: "",
+      createdAtMs: clock.now(),
+      updatedAtMs: clock.now(),
+      phase: "tracking",
+      questions: [],
+    };
+  }
+
+  async function adopt(name: string, taskId: string, context: JsonValue | undefined): Promise<TaskDriver> {
+    const server = serverOf(name);
+    const { identity } = server.lane.connection;
+    for (const driver of drivers.values()) {
+      if (driver.record.taskId === taskId && driver.record.identity === identity) return driver;
+    }
+    const id = `adopted-${(await sha256(canonicalJson([identity, taskId]))).slice(0, 22)}`;
+    return ids.run(id, async () => {
+      const record: TaskRecord = {
+        ...emptyRecord(id, name, server.lane),
+        taskId,
+        receivedAtMs: clock.now(),
+        snapshot: { taskId, status: "working", ttlMs: null },
+        ...(context === undefined ? {} : { context }),
+      };
+      const { created, record: stored } = await store.create(record);
+      if (closed) throw new ClientClosedError();
+      const driver = driverOf(stored, created ? "adopt" : "resume");
+      if (!isOver(stored)) driver.attach(server);
+      return driver;
+    });
+  }
+
+  async function revived(record: TaskRecord): Promise<TaskRecord> {
+    const nowMs = clock.now();
+    const moved = transition(
+      record,
+      { type: "revived" },
+      { nowMs, poll: options.poll, answers: { answerGraceMs: options.answerGraceMs } },
+    );
+    return moved.save ? store.save(moved.record) : record;
+  }
+
+  async function* revivedAll(): AsyncIterable<TaskRecord> {
+    for await (const record of store.all()) yield await revived(record);
+  }
+
+  return {
+    async addServer(name, connection) {
+      if (closed) throw new ClientClosedError();
+      if (servers.has(name))
+        throw new TypeError(`name: the server ${JSON.stringify(name)} is connected already`);
+      servers.set(name, "connecting");
+      const server = connect(name, connection);
+      try {
+        // Read to the end first: a store that fails half way must not leave half a server behind.
+        const records: TaskRecord[] = [];
+        for await (const record of store.all()) if (record.server === name) records.push(record);
+        if (closed) throw new ClientClosedError();
+        servers.set(name, server);
+        for (const driver of drivers.values()) attachResting(driver, name, server);
+        return await pickUp(eachOf(records), name);
+      } catch (error) {
+        if (servers.get(name) === "connecting") servers.delete(name);
+        throw error;
+      }
+    },
+    call,
+    adopt,
+    async find(id) {
+      const running = drivers.get(id);
+      if (running !== undefined) return running;
+      const record = await store.load(id);
+      return record === undefined ? undefined : driverOf(record, "rest");
+    },
+    async list() {
+      const found = new Map<string, TaskDriver>();
+      for await (const record of store.all()) found.set(record.id, driverOf(record, "rest"));
+      for (const driver of drivers.values()) found.set(driver.id, driver);
+      return [...found.values()];
+    },
+    async forget(driver) {
+      drivers.delete(driver.id);
+      driver.stop(new DOMException("The call was forgotten by the host", "AbortError"));
+      await driver.idle();
+      await store.remove(driver.id);
+    },
+    async resume() {
+      if (closed) throw new ClientClosedError();
+      return pickUp(revivedAll());
+    },
+    catalog: (name) => serverOf(name).catalog,
+    counts() {
+      const live = { calling: 0, asking: 0, tracking: 0 };
+      for (const { record } of drivers.values())
+        if (!isOver(record)) live[record.phase as keyof typeof live] += 1;
+      const lanes = [...servers].flatMap(([name, server]) => {
+        if (server === "connecting") return [];
+        const { up, inFlight, queued } = server.lane;
+        return [[name, { up, inFlight, queued }] as const];
+      });
+      return { requests: Object.fromEntries(requests), live, servers: Object.fromEntries(lanes) };
+    },
+    async close(limitMs) {
+      if (closed) return;
+      closed = true;
+      const drained = Promise.all([...drivers.values()].map((driver) => driver.drain()));
+      const limit = new AbortController();
+      await Promise.race([drained, sleep(clock, limitMs, { signal: limit.signal, keepAlive: true })]);
+      limit.abort();
+      const reason = new ClientClosedError();
+      for (const driver of [...drivers.values()]) driver.stop(reason);
+      drivers.clear();
+      scheduler.stop();
+      for (const server of servers.values()) if (server !== "connecting") server.lane.stop();
+    },
+  };
+
+  function attachResting(driver: TaskDriver, name: string, server: DriverServer): void {
+    const { record } = driver;
+    const fits = record.server === name && record.identity === server.lane.connection.identity;
+    if (fits && !isOver(record)) driver.attach(server);
+  }
+}
+
+async function* eachOf(records: readonly TaskRecord[]): AsyncIterable<TaskRecord> {
+  yield* records;
+}
+
+function checkSameCall(record: TaskRecord, call: NewCall, digest: string): void {
+  if (record.server !== call.server) throw new CallIdConflictError("server");
+  if (record.tool !== call.tool) throw new CallIdConflictError("tool");
+  if (record.callDigest !== digest) throw new CallIdConflictError("arguments");
+}

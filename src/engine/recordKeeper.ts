@@ -1,0 +1,169 @@
+/** Owns the one place where a task's record changes: events in, stored record out, in order. It sends nothing. */
+import type { StoreError } from "../errors.js";
+import { sleep } from "../internal/clock.js";
+import { createLimiter } from "../internal/limiter.js";
+import type { TaskEvent } from "../task/events.js";
+import { mergeRecords } from "../task/merge.js";
+import { backoffMs } from "../task/policy.js";
+import type { TaskRecord } from "../task/record.js";
+import { isOver, transition, type Moved } from "../task/transition.js";
+import type { EngineOptions, Tell } from "./types.js";
+
+/**
+ * What to do when the store refuses. `keep`: go on in memory, report, and try again until it is stored; an outcome
+ * is not told before it is. `must`: reject, and nothing has happened. `discard`: the record is not needed after this
+ * change; it is removed, not written.
+ */
+export type KeepMode = "keep" | "must" | "discard";
+
+/** What an event did. */
+export interface Kept {
+  readonly moved: Moved;
+  /** Set when the change lives in memory only, for now. */
+  readonly storeError: StoreError | undefined;
+}
+
+/** The keeper of one record. */
+export interface RecordKeeper {
+  readonly record: TaskRecord;
+  /** Moves the record and stores it; `onChange` runs before the promise resolves. Rejects only in `must` mode, or when closed. */
+  apply(event: TaskEvent, mode?: KeepMode): Promise<Kept>;
+  /** Takes over what other processes wrote. `theirs`: they are in charge, so their record replaces ours. */
+  refresh(theirs: boolean): Promise<void>;
+  /** Removes a record that stands for nothing: the call never ran. Nobody is told. */
+  drop(): Promise<void>;
+  /** Resolves when no write is under way. */
+  idle(): Promise<void>;
+}
+
+/** Hears of every change, after it was stored. */
+export type ChangeListener = (moved: Moved, before: TaskRecord) => void;
+
+export function createRecordKeeper(
+  first: TaskRecord,
+  options: Pick<EngineOptions, "clock" | "random" | "store" | "poll" | "retry" | "answerGraceMs">,
+  hooks: { tell: Tell; onChange: ChangeListener; closing: AbortSignal },
+): RecordKeeper {
+  const { clock, store } = options;
+  const serial = createLimiter(1);
+  let record = first;
+  /** True while the handle itself is not in the store: then there is nothing that an outcome could be stored to. */
+  let handleUnsaved = false;
+  let resaving = false;
+
+  async function apply(event: TaskEvent, mode: KeepMode): Promise<Kept> {
+    const before = record;
+    const moved = transition(before, event, {
+      nowMs: clock.now(),
+      poll: options.poll,
+      answers: { answerGraceMs: options.answerGraceMs },
+    });
+    if (moved.record === before) return { moved, storeError: undefined };
+    let storeError: StoreError | undefined;
+    let kept = moved.record;
+    if (mode === "discard") await discard();
+    else if (moved.save) {
+      try {
+        kept = await write(moved.record, mode);
+        handleUnsaved = false;
+      } catch (error) {
+        if (mode === "must" || hooks.closing.aborted) throw error;
+        storeError = error as StoreError;
+        if (event.type === "handleReceived") handleUnsaved = true;
+        void resave();
+      }
+    }
+    record = kept;
+    const final = kept === moved.record ? moved : { ...moved, record: kept };
+    hooks.onChange(final, before);
+    return { moved: final, storeError };
+  }
+
+  async function write(next: TaskRecord, mode: KeepMode): Promise<TaskRecord> {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await store.save(next);
+      } catch (error) {
+        report(error as StoreError);
+        const waits = isOver(next) && !handleUnsaved && mode === "keep";
+        if (!waits || hooks.closing.aborted) throw error;
+        await sleep(clock, backoffMs(failures, options.retry, options.random()), { signal: hooks.closing });
+      }
+    }
+  }
+
+  async function discard(): Promise<void> {
+    try {
+      await store.remove(record.id);
+    } catch (error) {
+      // It ends as outcome-unknown after a restart, which is true of what that process can know.
+      report(error as StoreError);
+    }
+  }
+
+  /** Keeps trying to store what lives in memory only. */
+  async function resave(): Promise<void> {
+    if (resaving) return;
+    resaving = true;
+    try {
+      for (let failures = 1; ; failures += 1) {
+        await sleep(clock, backoffMs(failures, options.retry, options.random()), { signal: hooks.closing });
+        if (await trySave()) return;
+      }
+    } catch {
+      // Closed: told with the failure that started this.
+    } finally {
+      resaving = false;
+    }
+  }
+
+  async function trySave(): Promise<boolean> {
+    const release = await serial.acquire(hooks.closing);
+    try {
+      record = await store.save(record);
+      handleUnsaved = false;
+      return true;
+    } catch {
+      return false;
+    } finally {
+      release();
+    }
+  }
+
+  function report(error: StoreError): void {
+    hooks.tell("error", { error, server: record.server, id: record.id });
+  }
+
+  async function refresh(theirs: boolean): Promise<void> {
+    const stored = await store.load(record.id);
+    if (stored === undefined) return;
+    const before = record;
+    const next = theirs ? stored : mergeRecords(stored, before);
+    if (JSON.stringify(next) === JSON.stringify(before)) return;
+    record = next;
+    const statusChanged =
+      next.phase !== before.phase ||
+      next.snapshot?.status !== before.snapshot?.status ||
+      next.snapshot?.statusMessage !== before.snapshot?.statusMessage;
+    hooks.onChange({ record: next, save: false, statusChanged, notices: [], unproven: false }, before);
+  }
+
+  async function locked<T>(run: () => Promise<T>): Promise<T> {
+    const release = await serial.acquire();
+    try {
+      return await run();
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    get record() {
+      return record;
+    },
+    apply: (event, mode = "keep") => locked(() => apply(event, mode)),
+    refresh: (theirs) => locked(() => refresh(theirs)),
+    drop: () => locked(discard),
+    idle: () => locked(async () => undefined),
+  };
+}

@@ -1,0 +1,260 @@
+/** Owns the way to one server: how many requests at once, in which order, and whether it may be asked at all. */
+import type { Connection, Notice } from "../connection/types.js";
+import { ClientClosedError, ConnectionError } from "../errors.js";
+import type { StopTimer } from "../internal/clock.js";
+import { isObject, type JsonObject } from "../internal/json.js";
+import { createLimiter } from "../internal/limiter.js";
+import { META_SERVER_INFO, type ToolDescription } from "../protocol/index.js";
+import { backoffMs } from "../task/policy.js";
+import { isOutage, retryClass } from "./retryTable.js";
+import type { EngineOptions, Tell } from "./types.js";
+
+/** One request through a lane. */
+export interface LaneRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly meta?: JsonObject | undefined;
+  readonly tool?: ToolDescription | undefined;
+  readonly onNotice?: ((notice: Notice) => void) | undefined;
+  /** A host's own call goes out at once, also to a server that was down a moment ago. */
+  readonly direct?: boolean;
+}
+
+/** The lane of one server. */
+export interface ServerLane {
+  readonly name: string;
+  readonly connection: Connection;
+  readonly up: boolean;
+  readonly inFlight: number;
+  readonly queued: number;
+  /** Sends, when the server may be asked and there is room. Rejects as `Connection.request`, or with the signal's reason. */
+  request(request: LaneRequest): Promise<JsonObject>;
+  /** The name that the server gives itself, for people; the host's name of it where that is not known. Never rejects. */
+  displayName(): Promise<string>;
+  stop(): void;
+}
+
+/** How many failures in a row, on answers that might be one task's own fault, make an outage. */
+const FAILURES_UNTIL_DOWN = 2;
+
+interface Down {
+  readonly reason: "unreachable" | "auth";
+  attempts: number;
+  /** Who waits for the server, first come first probed. */
+  readonly waiting: ((isProbe: boolean) => void)[];
+  probing: boolean;
+  stopTimer: StopTimer;
+}
+
+interface Admission {
+  readonly release: () => void;
+  readonly isProbe: boolean;
+}
+
+interface Described {
+  readonly name: string | undefined;
+  readonly title: string | undefined;
+}
+
+const DISCOVER_TIMEOUT_MS = 2000;
+
+export function createServerLane(
+  name: string,
+  connection: Connection,
+  options: Pick<EngineOptions, "clock" | "random" | "retry" | "concurrency" | "clientInfo" | "capabilities">,
+  hooks: { tell: Tell; count: (method: string) => void },
+): ServerLane {
+  const short = createLimiter(options.concurrency);
+  const calls = createLimiter(options.concurrency);
+  const stopping = new AbortController();
+  let down: Down | undefined;
+  let failuresInRow = 0;
+  let notBefore = -Infinity;
+  let announced: Down["reason"] | undefined;
+  let described: Described | undefined;
+
+  async function admit(request: LaneRequest, signal: AbortSignal | undefined): Promise<Admission> {
+    const limiter = request.method === "tools/call" ? calls : short;
+    // Whether the server may be asked is looked at again after every wait: it may have changed meanwhile.
+    for (;;) {
+      const isProbe = request.direct === true ? false : await untilAllowed(signal);
+      try {
+        const release = await limiter.acquire(signal);
+        if (isProbe || request.direct === true || down === undefined) return { release, isProbe };
+        release();
+      } catch (error) {
+        if (isProbe) probeLeft();
+        throw error;
+      }
+    }
+  }
+
+  /** Answers true to the one request that is to find out whether the server is back. */
+  function untilAllowed(signal: AbortSignal | undefined): Promise<boolean> {
+    const waitMs = notBefore - options.clock.monotonic();
+    if (down === undefined && waitMs <= 0) return Promise.resolve(false);
+    const state = down ?? goDown("unreachable", waitMs);
+    return new Promise((resolve, reject) => {
+      const enter = (isProbe: boolean): void => {
+        signal?.removeEventListener("abort", leave);
+        resolve(isProbe);
+      };
+      const leave = (): void => {
+        const at = state.waiting.indexOf(enter);
+        if (at >= 0) state.waiting.splice(at, 1);
+        reject(signal?.reason as Error);
+      };
+      if (signal?.aborted === true) return reject(signal.reason as Error);
+      state.waiting.push(enter);
+      signal?.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  function goDown(reason: Down["reason"], delayMs: number): Down {
+    down = { reason, attempts: 1, waiting: [], probing: false, stopTimer: () => undefined };
+    armProbe(down, delayMs);
+    return down;
+  }
+
+  function announceDown(reason: Down["reason"], error: unknown): void {
+    if (announced === reason) return;
+    announced = reason;
+    hooks.tell("serverDown", { server: name, reason, error });
+  }
+
+  function armProbe(state: Down, delayMs: number): void {
+    state.stopTimer();
+    state.stopTimer = options.clock.setTimer(delayMs, () => probe(state));
+  }
+
+  function probe(state: Down): void {
+    if (state !== down || state.probing) return;
+    const next = state.waiting.shift();
+    if (next === undefined) {
+      // Nobody needs the server now. Whoever does next finds out; one more failure is an outage again.
+      down = undefined;
+      failuresInRow = Math.max(failuresInRow, FAILURES_UNTIL_DOWN - 1);
+      return;
+    }
+    state.probing = true;
+    next(true);
+  }
+
+  function succeeded(): void {
+    failuresInRow = 0;
+    if (announced !== undefined) hooks.tell("serverUp", { server: name });
+    announced = undefined;
+    const state = down;
+    if (state === undefined) return;
+    down = undefined;
+    notBefore = -Infinity;
+    state.stopTimer();
+    for (const enter of state.waiting.splice(0)) enter(false);
+  }
+
+  function failed(error: unknown, method: string): void {
+    if (!isOutage(error)) return answered(error);
+    const { status, retryAfterMs } = error as { status?: number; retryAfterMs?: number };
+    failuresInRow += 1;
+    const reason = retryClass(error, method) === "auth" ? "auth" : "unreachable";
+    const askedMs = retryAfterMs ?? 0;
+    if (askedMs > 0) notBefore = Math.max(notBefore, options.clock.monotonic() + askedMs);
+    const attempts = (down?.attempts ?? 0) + 1;
+    const ownMs =
+      reason === "auth" ? options.retry.authRetryMs : backoffMs(attempts, options.retry, options.random());
+    const delayMs = Math.max(ownMs, askedMs);
+    const certain = status === undefined || askedMs > 0 || reason === "auth";
+    if (down !== undefined) {
+      down.attempts = attempts;
+      down.probing = false;
+      armProbe(down, delayMs);
+    } else if (certain || failuresInRow >= FAILURES_UNTIL_DOWN) {
+      goDown(reason, delayMs);
+    }
+    if (down !== undefined) announceDown(reason, error);
+  }
+
+  /** A JSON-RPC error, however sad, shows that the server is there; an unreadable body shows nothing. */
+  function answered(error: unknown): void {
+    if (!(error instanceof ConnectionError)) return succeeded();
+    if (down?.probing !== true) return;
+    down.attempts += 1;
+    down.probing = false;
+    armProbe(down, backoffMs(down.attempts, options.retry, options.random()));
+  }
+
+  /** The probe ended without telling anything (its caller aborted it): the next one tries. */
+  function probeLeft(): void {
+    if (down?.probing !== true) return;
+    down.probing = false;
+    armProbe(down, 0);
+  }
+
+  async function findDisplayName(): Promise<void> {
+    try {
+      // Only the name for people is missing without it, so it is not waited for long.
+      described = await connection.discover({
+        clientInfo: options.clientInfo,
+        capabilities: options.capabilities,
+        signal: stopping.signal,
+        timeoutMs: DISCOVER_TIMEOUT_MS,
+      });
+    } catch {
+      // Every request that matters reports its own failure.
+    }
+  }
+
+  return {
+    name,
+    connection,
+    get up() {
+      return down === undefined;
+    },
+    get inFlight() {
+      return short.active + calls.active;
+    },
+    get queued() {
+      return short.queued + calls.queued + (down?.waiting.length ?? 0);
+    },
+    async displayName() {
+      if (described === undefined) await findDisplayName();
+      return described?.title ?? described?.name ?? name;
+    },
+    async request(request) {
+      const { release, isProbe } = await admit(request, request.signal);
+      hooks.count(request.method);
+      try {
+        const { method, params, direct: _direct, ...rest } = request;
+        const result = await connection.request(method, params, {
+          ...rest,
+          clientInfo: options.clientInfo,
+          capabilities: options.capabilities,
+        });
+        described = serverInfo(result) ?? described;
+        succeeded();
+        return result;
+      } catch (error) {
+        if (request.signal?.aborted !== true) failed(error, request.method);
+        else if (isProbe) probeLeft();
+        throw error;
+      } finally {
+        release();
+      }
+    },
+    stop() {
+      stopping.abort(new ClientClosedError());
+      down?.stopTimer();
+    },
+  };
+}
+
+/** Servers name themselves in the `_meta` of every result: no need to ask. */
+function serverInfo(result: JsonObject): Described | undefined {
+  const meta = result["_meta"];
+  const info = isObject(meta) ? meta[META_SERVER_INFO] : undefined;
+  if (!isObject(info) || typeof info["name"] !== "string") return undefined;
+  return { name: info["name"], title: typeof info["title"] === "string" ? info["title"] : undefined };
+}

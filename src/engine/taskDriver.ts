@@ -1,0 +1,347 @@
+/** Owns one call on its way to an outcome: after every change of its record it starts what the record asks for. */
+import {
+  ClientClosedError,
+  InputAlreadyAnsweredError,
+  InputNotTakenError,
+  InvalidInputResponseError,
+  InvalidResponseError,
+  type TasksError,
+} from "../errors.js";
+import { createDeferred } from "../internal/deferred.js";
+import { checkInputResponse } from "../protocol/index.js";
+import { unsentKeys, type QuestionNotice } from "../task/questions.js";
+import type { Question, TaskRecord } from "../task/record.js";
+import { isOver, type Moved } from "../task/transition.js";
+import { createCallFlow, type CallerOptions, type HandedOver } from "./callFlow.js";
+import { deliver, settledOf } from "./delivery.js";
+import { createFollowUps } from "./followUps.js";
+import { ALL_INPUTS, createInputBroker, openQuestions, readQuestion } from "./inputBroker.js";
+import { createPollStep, type PollStep } from "./pollStep.js";
+import { asTasksError } from "./retryTable.js";
+import { publicSnapshot } from "./publicSnapshot.js";
+import { createRecordKeeper } from "./recordKeeper.js";
+import type { Scheduler } from "./scheduler.js";
+import type { ServerLane } from "./serverLane.js";
+import { createInputReader } from "./snapshotInputs.js";
+import type { ToolCatalog } from "./toolCatalog.js";
+import type { EngineOptions, RecordListener, TaskInputRequest, Tell } from "./types.js";
+
+/** A connected server, as a driver needs it. */
+export interface DriverServer {
+  readonly lane: ServerLane;
+  readonly catalog: ToolCatalog;
+}
+
+/** How a driver begins. */
+export type DriverStart = "call" | "resume" | "adopt" | "rest";
+
+/** The driver of one call. */
+export interface TaskDriver {
+  readonly id: string;
+  readonly record: TaskRecord;
+  /** See `CallFlow.handed`. Resolved from the start where the call has been handed over before. */
+  readonly handed: Promise<HandedOver>;
+  /** Resolves with the settled record once its outcome is stored. Rejects with `ClientClosedError`. */
+  readonly settled: Promise<TaskRecord>;
+  /**
+   * Lets it run: over this server, or (undefined) only as far as an outcome is to be delivered. Until then it rests,
+   * and follows what other processes write.
+   */
+  attach(server: DriverServer | undefined): void;
+  /** Hears of every change of status or record until the returned function is called. */
+  watch(listener: RecordListener): () => void;
+  openInputs(): TaskInputRequest[];
+  /** Stores an answer; it is sent as soon as there is a connection. */
+  respond(key: string, response: unknown, digest?: string): Promise<void>;
+  /** Resolves when the server acknowledged, or the task is over. */
+  cancel(): Promise<void>;
+  callerLeft(): void;
+  /** Somebody took the outcome; where there is no `onSettled`, that is its delivery. */
+  taken(): Promise<void>;
+  /** Plans nothing more; resolves when what is under way has ended and is stored. */
+  drain(): Promise<void>;
+  /** Resolves when no write is under way. */
+  idle(): Promise<void>;
+  /** Stops everything at once; what runs at the server goes on. Who waits is rejected with the reason. */
+  stop(reason: unknown): void;
+}
+
+export function createTaskDriver(
+  first: TaskRecord,
+  options: EngineOptions,
+  context: {
+    start: DriverStart;
+    scheduler: Scheduler;
+    tell: Tell;
+    caller?: CallerOptions | undefined;
+    /** The driver has nothing left to do. */
+    onDone: (driver: TaskDriver) => void;
+  },
+): TaskDriver {
+  const { scheduler, tell } = context;
+  const closing = new AbortController();
+  const over = new AbortController();
+  const settled = createDeferred<TaskRecord>();
+  const acknowledged = createDeferred<void>();
+  const listeners = new Set<RecordListener>();
+  const watchKey = `watch:${first.id}`;
+  let server: DriverServer | undefined;
+  let pollStep: PollStep | undefined;
+  let sendingAnswers = false;
+  let cancelling = false;
+  let finished = false;
+  let resting = context.start === "rest";
+  let pollStart: "at-once" | "stored" | "after-interval" = context.start === "adopt" ? "at-once" : "stored";
+
+  const keeper = createRecordKeeper(first, options, { tell, onChange, closing: closing.signal });
+  const readInputs = createInputReader(
+    options.onInputRequest === undefined ? ALL_INPUTS : options.capabilities,
+    report,
+  );
+  const followUps = createFollowUps({ keeper, lane: () => server?.lane, options, tell, over: over.signal });
+  const callFlow = createCallFlow({
+    keeper,
+    options,
+    scheduler,
+    tell,
+    caller: context.caller,
+    closing: closing.signal,
+    readInputs,
+    onTask(look) {
+      pollStart = look ? "at-once" : "after-interval";
+      if (callFlow.left && options.onLateHandle === "cancel") void driver.cancel().catch(() => undefined);
+      reconcile();
+    },
+    onVanished(error) {
+      over.abort(withdrawal("The call did not run"));
+      settled.reject(error);
+      if (context.caller === undefined) report(asTasksError(error, "A stored call was not sent"));
+      context.onDone(driver);
+    },
+  });
+  const broker = createInputBroker({
+    handler: options.onInputRequest,
+    displayName: async () => (await server?.lane.displayName()) ?? keeper.record.server,
+    tell,
+    respond: (key, response, digest) => driver.respond(key, response, digest),
+  });
+
+  function onChange(moved: Moved, before: TaskRecord): void {
+    const { record } = moved;
+    const isNewTask = before.taskId === undefined && record.taskId !== undefined;
+    const isOverNow = isOver(record) && !isOver(before);
+    for (const notice of moved.notices) report(questionError(notice));
+    if (isNewTask) {
+      tell("created", { id: record.id, server: record.server, tool: record.tool, late: callFlow.left });
+    }
+    if (moved.statusChanged && !isOverNow) {
+      tell("updated", { id: record.id, server: record.server, snapshot: publicSnapshot(record) });
+    }
+    if (isOverNow) onOver(record);
+    // Another process sends this call; ours only hears of it.
+    else if (isNewTask && server === undefined) callFlow.ended();
+    if (record.cancelAckedAtMs !== undefined) acknowledged.resolve();
+    for (const listener of [...listeners]) listener(record);
+    // A fresh handle is picked up in onTask, which knows when its first poll is due.
+    if (!isNewTask || isOverNow) reconcile();
+  }
+
+  function onOver(record: TaskRecord): void {
+    over.abort(withdrawal("The task is over"));
+    acknowledged.resolve();
+    pollStep?.stop();
+    settled.resolve(record);
+    callFlow.ended();
+  }
+
+  /** Starts whatever the record asks for and is not under way. Safe to call at any time. */
+  function reconcile(): void {
+    const { record } = keeper;
+    if (closing.signal.aborted) return;
+    watchStore();
+    if (server !== undefined) broker.reconcile(record);
+    if (isOver(record)) return void finish();
+    if (server === undefined) return;
+    if (record.phase === "tracking") return reconcileTask(record);
+    callFlow.advance(server.lane, server.catalog);
+  }
+
+  function reconcileTask(record: TaskRecord): void {
+    pollStep ??= createPollStep({
+      keeper,
+      followUps,
+      scheduler,
+      options,
+      readInputs,
+      tell,
+      over: over.signal,
+    });
+    if (!sendingAnswers && unsentKeys(record.questions).length > 0) {
+      sendingAnswers = true;
+      void followUps.sendAnswers().finally(() => (sendingAnswers = false));
+    }
+    if (!cancelling && record.cancelRequestedAtMs !== undefined && record.cancelAckedAtMs === undefined) {
+      cancelling = true;
+      // The keeper reports what it cannot store; a closing client leaves the rest to the next one.
+      void followUps.sendCancel().catch(() => undefined);
+    }
+    pollStep.plan(pollStart);
+    pollStart = "after-interval";
+  }
+
+  /** Answers and outcomes may come from another process: look into the store while somebody waits for one. */
+  function watchStore(): void {
+    const { record } = keeper;
+    const followed = server === undefined && listeners.size > 0;
+    if (isOver(record) || (!followed && openQuestions(record).length === 0))
+      return scheduler.cancel(watchKey);
+    if (scheduler.dueIn(watchKey) !== undefined) return;
+    scheduler.schedule(watchKey, options.storeWatchMs, () => {
+      void keeper
+        .refresh(server === undefined)
+        // An unreachable store is reported by every write; reading again is all that is needed here.
+        .catch(() => undefined)
+        .finally(watchStore);
+    });
+  }
+
+  async function finish(): Promise<void> {
+    if (finished) return;
+    finished = true;
+    const { record } = keeper;
+    if (record.phase === "settled") tell("settled", settledOf(record));
+    // An outcome that another process found is that process's to deliver.
+    if (record.phase === "settled" && !resting) {
+      const done = await deliver(record, { ...options, signal: closing.signal, tell });
+      if (done) await keeper.apply({ type: "delivered" }).catch(() => undefined);
+    }
+    context.onDone(driver);
+  }
+
+  function report(error: TasksError): void {
+    tell("error", { error, server: keeper.record.server, id: keeper.record.id });
+  }
+
+  async function respond(key: string, response: unknown, digest: string | undefined): Promise<void> {
+    if (closing.signal.aborted) throw new ClientClosedError();
+    // Where another process is in charge, its record is the one to answer.
+    if (server === undefined) await keeper.refresh(true);
+    const question = answerable(keeper.record, key, digest);
+    const request = readQuestion(question);
+    if (request === undefined)
+      throw new InvalidInputResponseError("key", "the question can no longer be read");
+    const checked = checkInputResponse(request, response);
+    // Stored before it is sent; when the store refuses, nothing has happened.
+    await keeper.apply({ type: "inputAnswered", key, digest: question.digest, response: checked }, "must");
+    const now = keeper.record.questions.find((candidate) => candidate.key === key);
+    const mine = now?.response !== undefined && JSON.stringify(now.response) === JSON.stringify(checked);
+    // Another process was faster: its answer stands.
+    if (now?.state === "answered" && !mine) throw new InputAlreadyAnsweredError(now.answeredAtMs);
+  }
+
+  async function cancel(): Promise<void> {
+    const { record } = keeper;
+    if (isOver(record)) return;
+    if (closing.signal.aborted) throw new ClientClosedError();
+    if (record.phase === "asking") return void (await keeper.apply({ type: "callAbandoned" }));
+    if (record.taskId === undefined && record.call?.inFlight !== true) return callFlow.callerLeft();
+    await keeper.apply({ type: "cancelRequested" });
+    await acknowledged.promise;
+  }
+
+  const driver: TaskDriver = {
+    id: first.id,
+    get record() {
+      return keeper.record;
+    },
+    handed: callFlow.handed,
+    settled: settled.promise,
+    attach(connected) {
+      if (closing.signal.aborted) return;
+      server = connected;
+      resting = false;
+      reconcile();
+    },
+    watch(listener) {
+      listeners.add(listener);
+      watchStore();
+      return () => {
+        listeners.delete(listener);
+        watchStore();
+      };
+    },
+    openInputs: () => broker.open(keeper.record),
+    respond,
+    cancel,
+    callerLeft: () => callFlow.callerLeft(),
+    async taken() {
+      if (options.onSettled === undefined && keeper.record.phase === "settled") {
+        await keeper.apply({ type: "delivered" }).catch(() => undefined);
+      }
+    },
+    async drain() {
+      const dueInMs = pollStep?.dueIn();
+      pollStep?.stop();
+      if (dueInMs !== undefined && keeper.record.failures === undefined) {
+        const notBeforeMs = Math.ceil(options.clock.now() + dueInMs);
+        await keeper.apply({ type: "paused", notBeforeMs }).catch(() => undefined);
+      }
+      await callFlow.idle();
+      await keeper.idle();
+    },
+    idle: () => keeper.idle(),
+    stop(reason) {
+      closing.abort(reason);
+      over.abort(reason);
+      pollStep?.stop();
+      scheduler.cancel(watchKey);
+      broker.withdrawAll(keeper.record, reason);
+      callFlow.close(reason);
+      settled.reject(reason);
+      acknowledged.reject(reason);
+      listeners.clear();
+    },
+  };
+  if (isOver(first)) settled.resolve(first);
+  if (first.taskId !== undefined || isOver(first)) callFlow.ended();
+  return driver;
+}
+
+function withdrawal(why: string): DOMException {
+  return new DOMException(why, "AbortError");
+}
+
+function answerable(record: TaskRecord, key: string, digest: string | undefined): Question {
+  const question = record.questions.find((candidate) => candidate.key === key);
+  if (question === undefined) {
+    throw new InvalidInputResponseError(
+      "key",
+      "expected the key of an input request of this task that is open",
+    );
+  }
+  if (isOver(record)) throw new InvalidInputResponseError("key", "the task is over");
+  if (question.state !== "open" && question.state !== "refused") {
+    throw new InputAlreadyAnsweredError(question.answeredAtMs);
+  }
+  if (digest !== undefined && digest !== question.digest) {
+    throw new InvalidInputResponseError("key", "the server changed the request since it was shown");
+  }
+  return question;
+}
+
+function questionError(notice: QuestionNotice): TasksError {
+  switch (notice.what) {
+    case "changed-after-answer":
+      return new InvalidResponseError(
+        "The server changed an input request after it was answered; the answer is not sent",
+      );
+    case "not-taken":
+      return new InputNotTakenError(
+        "The server acknowledged an answer twice, yet still asks; it is not asked again",
+      );
+    case "too-many":
+      return new InvalidResponseError(
+        "The server asks more at once than is shown; the rest comes when these are answered",
+      );
+  }
+}
