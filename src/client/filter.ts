@@ -1,0 +1,40 @@
+/** Owns which stored calls a host asks for. */
+import type { TaskDriver } from "../engine/taskDriver.js";
+import { canonicalJson, type JsonValue } from "../internal/json.js";
+import { isOver } from "../task/transition.js";
+
+/** All conditions that are given must hold. */
+export interface TaskFilter {
+  readonly server?: string;
+  readonly tool?: string;
+  /** `live`: not over. `settled`: over. `input`: waits for an answer of a person. */
+  readonly state?: "live" | "settled" | "input";
+  /** Equal as JSON, or a function that decides. */
+  readonly context?: JsonValue | ((context: JsonValue | undefined) => boolean);
+}
+
+export function matches(driver: TaskDriver, filter: TaskFilter): boolean {
+  const { record } = driver;
+  if (filter.server !== undefined && record.server !== filter.server) return false;
+  if (filter.tool !== undefined && record.tool !== filter.tool) return false;
+  return matchesState(driver, filter.state) && matchesContext(record.context, filter.context);
+}
+
+function matchesState({ record }: TaskDriver, state: TaskFilter["state"]): boolean {
+  switch (state) {
+    case undefined:
+      return true;
+    case "live":
+      return !isOver(record);
+    case "settled":
+      return isOver(record);
+    case "input":
+      return !isOver(record) && record.questions.some((question) => question.state === "open");
+  }
+}
+
+function matchesContext(context: JsonValue | undefined, wanted: TaskFilter["context"]): boolean {
+  if (wanted === undefined) return true;
+  if (typeof wanted === "function") return wanted(context);
+  return canonicalJson(context ?? null) === canonicalJson(wanted);
+}

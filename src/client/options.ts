@@ -1,0 +1,210 @@
+/** Owns what hosts may set, the defaults, and the checks: a wrong option is a TypeError that names it and its value. */
+import { ALL_INPUTS } from "../engine/inputBroker.js";
+import type { EngineOptions, InputRequestHandler, SettledHandler } from "../engine/types.js";
+import { systemClock, type Clock } from "../internal/clock.js";
+import { isObject } from "../internal/json.js";
+import { TASKS_EXTENSION, type ClientCapabilities, type ClientInfo } from "../protocol/index.js";
+import type { StoreInput } from "../store/types.js";
+import type { PollPolicy } from "../task/policy.js";
+import { VERSION } from "../version.js";
+
+/** Options of {@link TaskClient}. All times are in milliseconds. */
+export interface TaskClientOptions {
+  /**
+   * Where calls and tasks are kept: a Keyv, any Keyv storage adapter, a Map, or `encryptedStore(...)`. Default: memory,
+   * which does not survive a restart. The client never closes it.
+   */
+  readonly store?: StoreInput;
+  /** Whose tasks these are (the principal, a tenant). Part of every store key; scopes never see each other. Default `"default"`. */
+  readonly scope?: string;
+  /**
+   * Puts the server's questions to a person or a model. With it, requests declare elicitation (form and URL), sampling
+   * and roots, unless `capabilities` says otherwise. Without it nothing is declared, and questions that come all the
+   * same stay open for `respond`. Never called twice for one question in one process life.
+   */
+  readonly onInputRequest?: InputRequestHandler;
+  /** Takes outcomes: at least once per call, also after a restart, until it resolves. */
+  readonly onSettled?: SettledHandler;
+  /**
+   * What requests declare beside the tasks extension, in place of what `onInputRequest` implies:
+   * `{ elicitation?: { form?: {}, url?: {} }, sampling?: {}, roots?: {} }`.
+   */
+  readonly capabilities?: ClientCapabilities;
+  /** Who the client says it is. Default: this package's name and version. */
+  readonly clientInfo?: ClientInfo;
+  readonly poll?: Partial<PollPolicy> & {
+    /** Ends the watch of a task after this long as `gave-up` (never as failed). Default: never. */
+    readonly giveUpAfterMs?: number;
+  };
+  readonly retry?: Partial<EngineOptions["retry"]>;
+  /** Requests at once per server, calls and follow-ups counted apart; first come, first served. Default 16. */
+  readonly concurrency?: number;
+  /** Without a sign of life, until a follow-up request counts as failed. Default 30 000. */
+  readonly requestTimeoutMs?: number;
+  /** How long outcomes stay in the store after delivery. Default 86 400 000 (a day). */
+  readonly retentionMs?: number;
+  /** How long what has no end of its own stays (unlimited tasks, outcomes nobody took). Default 2 592 000 000 (30 days). */
+  readonly maxRetentionMs?: number;
+  /** How long an acknowledged answer may stay open before it is sent once more, and then reported. Default 10 000. */
+  readonly answerGraceMs?: number;
+  /** How long an answer is still listened for after the caller gave up. Default 300 000. */
+  readonly lateAnswerMs?: number;
+  /** What becomes of a task whose handle comes after the caller gave up. Default `"track"`. */
+  readonly onLateHandle?: "track" | "cancel";
+  /** How often the store is read while an answer or outcome may come from another process. Default 2000. */
+  readonly storeWatchMs?: number;
+  /** Time. Default: the machine's. */
+  readonly clock?: Clock;
+  /** Chance, in [0, 1), for jitter. Default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** What `close` waits for calls under way, where it is not told. */
+export const DEFAULT_CLOSE_MS = 5000;
+/** How long `callTool` waits for an answer of the server, where it is not told. */
+export const DEFAULT_CALL_MS = 60_000;
+
+/** The checked options, without what the client itself builds. */
+export type ResolvedOptions = Omit<EngineOptions, "store"> & {
+  readonly store: StoreInput | undefined;
+  readonly retentionMs: number;
+  readonly maxRetentionMs: number;
+};
+
+/** Checks and completes. Throws `TypeError`. */
+export function resolveOptions(options: TaskClientOptions): ResolvedOptions {
+  mustBeObject("options", options);
+  const { poll = {}, retry = {} } = options;
+  mustBeObject("poll", poll);
+  mustBeObject("retry", retry);
+  const onInputRequest = optionalFunction("onInputRequest", options.onInputRequest);
+  return {
+    store: options.store,
+    scope: nonEmpty("scope", options.scope ?? "default"),
+    onInputRequest,
+    onSettled: optionalFunction("onSettled", options.onSettled),
+    capabilities: capabilitiesOf(options.capabilities, onInputRequest !== undefined),
+    clientInfo: clientInfoOf(options.clientInfo),
+    poll: pollOf(poll),
+    giveUpAfterMs:
+      poll.giveUpAfterMs === undefined ? undefined : duration("poll.giveUpAfterMs", poll.giveUpAfterMs),
+    retry: {
+      minDelayMs: duration("retry.minDelayMs", retry.minDelayMs ?? 1000),
+      maxDelayMs: duration("retry.maxDelayMs", retry.maxDelayMs ?? 60_000),
+      factor: atLeast("retry.factor", retry.factor ?? 2, 1),
+      authRetryMs: duration("retry.authRetryMs", retry.authRetryMs ?? 30_000),
+      refusedRetryMs: duration("retry.refusedRetryMs", retry.refusedRetryMs ?? 60_000),
+    },
+    concurrency: integer("concurrency", options.concurrency ?? 16),
+    requestTimeoutMs: duration("requestTimeoutMs", options.requestTimeoutMs ?? 30_000),
+    retentionMs: duration("retentionMs", options.retentionMs ?? 86_400_000),
+    maxRetentionMs: duration("maxRetentionMs", options.maxRetentionMs ?? 2_592_000_000),
+    answerGraceMs: duration("answerGraceMs", options.answerGraceMs ?? 10_000),
+    lateAnswerMs: duration("lateAnswerMs", options.lateAnswerMs ?? 300_000),
+    storeWatchMs: duration("storeWatchMs", options.storeWatchMs ?? 2000),
+    onLateHandle: oneOf("onLateHandle", options.onLateHandle ?? "track", ["track", "cancel"]),
+    clock: clockOf(options.clock),
+    random: optionalFunction("random", options.random) ?? defaultRandom,
+  };
+}
+
+function pollOf(poll: Partial<PollPolicy>): PollPolicy {
+  const minIntervalMs = duration("poll.minIntervalMs", poll.minIntervalMs ?? 100);
+  const maxIntervalMs = duration("poll.maxIntervalMs", poll.maxIntervalMs ?? 3_600_000);
+  if (maxIntervalMs < minIntervalMs) {
+    throw wrong("poll.maxIntervalMs", maxIntervalMs, `at least poll.minIntervalMs (${minIntervalMs})`);
+  }
+  return {
+    defaultIntervalMs: duration("poll.defaultIntervalMs", poll.defaultIntervalMs ?? 1000),
+    minIntervalMs,
+    maxIntervalMs,
+    jitter: atLeast("poll.jitter", poll.jitter ?? 0.1, 0),
+  };
+}
+
+/** The tasks extension is declared by whoever can drive tasks: that is this client, always. */
+function capabilitiesOf(given: ClientCapabilities | undefined, hasHandler: boolean): ClientCapabilities {
+  if (given !== undefined) mustBeObject("capabilities", given);
+  const declared = given ?? (hasHandler ? ALL_INPUTS : {});
+  const extensions = isObject(declared["extensions"]) ? declared["extensions"] : {};
+  return { ...declared, extensions: { ...extensions, [TASKS_EXTENSION]: {} } };
+}
+
+function clientInfoOf(given: ClientInfo | undefined): ClientInfo {
+  if (given === undefined) return { name: "mcp-taskrail", version: VERSION };
+  if (!isObject(given)) throw wrong("clientInfo", given, "an object");
+  nonEmpty("clientInfo.name", given.name);
+  nonEmpty("clientInfo.version", given.version);
+  return given;
+}
+
+function clockOf(given: Clock | undefined): Clock {
+  if (given === undefined) return systemClock;
+  const fits =
+    isObject(given) &&
+    ["now", "monotonic", "setTimer"].every((name) => typeof given[name as keyof Clock] === "function");
+  if (!fits) throw wrong("clock", given, "an object with now(), monotonic() and setTimer()");
+  return given;
+}
+
+/** Anything but an object is the caller's mistake. Narrows nothing, so that the declared type stays. */
+export function mustBeObject(name: string, value: unknown): void {
+  if (!isObject(value)) throw wrong(name, value, "an object");
+}
+
+/** A duration in milliseconds: positive and finite. */
+export function duration(name: string, value: unknown): number {
+  if (typeof value === "number" && Number.isFinite(value) && value > 0) return value;
+  throw wrong(name, value, "a positive number of milliseconds");
+}
+
+/** A text with something in it. */
+export function nonEmpty(name: string, value: unknown): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw wrong(name, value, "a non-empty string");
+}
+
+/** One of a few words. */
+export function oneOf<Word extends string>(name: string, value: unknown, words: readonly Word[]): Word {
+  if (words.includes(value as Word)) return value as Word;
+  throw wrong(name, value, words.map((word) => JSON.stringify(word)).join(" or "));
+}
+
+/** A function, or nothing. */
+export function optionalFunction<F>(name: string, value: F | undefined): F | undefined {
+  if (value === undefined || typeof value === "function") return value;
+  throw wrong(name, value, "a function");
+}
+
+function integer(name: string, value: unknown): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
+  throw wrong(name, value, "a positive integer");
+}
+
+function atLeast(name: string, value: unknown, least: number): number {
+  if (typeof value === "number" && Number.isFinite(value) && value >= least) return value;
+  throw wrong(name, value, `a number of at least ${least}`);
+}
+
+/** The error for a wrong option. Objects are named by their kind only: they may hold credentials. */
+export function wrong(name: string, value: unknown, expected: string): TypeError {
+  return new TypeError(`${name}: expected ${expected}, got ${shown(value)}`);
+}
+
+function shown(value: unknown): string {
+  if (value === null) return "null";
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value.length > 50 ? `${value.slice(0, 50)}…` : value);
+    case "number":
+    case "boolean":
+    case "undefined":
+    case "bigint":
+      return String(value);
+    default:
+      return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+  }
+}
+
+// eslint-disable-next-line no-restricted-properties -- the one place where chance enters; everything else has it passed in.
+const defaultRandom = (): number => Math.random();

@@ -1,0 +1,64 @@
+/** The public names, by hand. Runtime-neutral: web standards only, no Node built-ins, no static import of keyv. */
+
+// The client and its handles.
+export { TaskClient, type ToolCall } from "./client/taskClient.js";
+export { type TaskHandle, type WaitOptions } from "./client/taskHandle.js";
+export { type TaskClientOptions } from "./client/options.js";
+export { type CallToolOptions, type ToolCallParams } from "./client/callOptions.js";
+export { type TaskFilter } from "./client/filter.js";
+export { type TaskClientStats } from "./client/stats.js";
+
+// Connections to servers.
+export { httpConnection } from "./connection/http.js";
+export { type HttpConnectionOptions, type FetchLike } from "./connection/httpOptions.js";
+export { type Connection, type Notice, type RequestOptions } from "./connection/types.js";
+
+// What hosts are told and asked.
+export {
+  type EngineEvents as TaskClientEvents,
+  type InputRequestHandler,
+  type PublicSnapshot as TaskSnapshot,
+  type RetryClass,
+  type Settled,
+  type SettledHandler,
+  type TaskInputRequest,
+} from "./engine/types.js";
+export { type InputRequest, type InputRequestKind } from "./protocol/index.js";
+export {
+  type ClientCapabilities,
+  type ClientInfo,
+  type ServerDescription,
+  type ToolDescription,
+} from "./protocol/index.js";
+
+// Stores.
+export { encryptedStore } from "./store/encrypted.js";
+export { type KeyvAdapterLike, type KeyvLike, type KeyValueStore, type StoreInput } from "./store/types.js";
+
+// Time, for tests and simulations.
+export { systemClock, type Clock, type StopTimer } from "./internal/clock.js";
+export { type JsonObject, type JsonValue } from "./internal/json.js";
+
+// Errors.
+export {
+  CallIdConflictError,
+  CallOutcomeUnknownError,
+  ClientClosedError,
+  ConnectionError,
+  EraNotSupportedError,
+  InputAlreadyAnsweredError,
+  InputNotTakenError,
+  InvalidInputResponseError,
+  InvalidResponseError,
+  MissingCapabilityError,
+  RpcError,
+  StoreError,
+  TaskCancelledError,
+  TaskFailedError,
+  TaskLostError,
+  TaskNotFoundError,
+  TasksError,
+  WaitTimeoutError,
+  type LostReason,
+  type TasksErrorCode,
+} from "./errors.js";
