@@ -74,8 +74,24 @@ export type FaultKind =
   | { readonly kind: "patch"; readonly fields: JsonObject }
   /** The result as a whole. */
   | { readonly kind: "replace"; readonly result: JsonValue }
+  /** Of `subscriptions/listen`, with `push`: a stream that behaves as said. */
+  | StreamFault
   /** This text instead of the JSON answer; `%ID%` becomes the JSON-RPC id. For what JSON values cannot say (1e400). */
   | { readonly kind: "raw"; readonly text: string; readonly status?: number; readonly contentType?: string };
+
+/** What is wrong with a stream of `subscriptions/listen`. */
+export interface StreamFault {
+  readonly kind: "stream";
+  /** False: no acknowledgement. */
+  readonly ack?: boolean;
+  /** "none": acknowledged, but for no task. */
+  readonly accept?: "none";
+  /** Neither notices nor comments, as if the connection were half open. */
+  readonly silent?: boolean;
+  /** Ends so many ms after the start: "abort" (default) breaks, "end" without a result, "result" gracefully. */
+  readonly endAfterMs?: number;
+  readonly end?: "abort" | "end" | "result";
+}
 
 /** How an event stream is written. */
 export interface SseStyle {

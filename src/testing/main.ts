@@ -16,6 +16,8 @@ const loaded =
 const server = await startTaskServer({ ...settings, tools: [...loaded, ...(tools ?? [])] });
 process.stdout.write(`${JSON.stringify({ url: server.url, port: server.port })}\n`);
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void server.crash());
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.once(signal, () => void server.close().then(() => process.exit(0)));
+}
 // The parent holds our standard input open: when it dies, so do we.
 if (process.env["TASK_SERVER_TIED"] === "1") process.stdin.on("end", () => process.exit(0)).resume();

@@ -73,7 +73,7 @@ export interface TaskServer {
   /** Every task ever made, those that are gone included. */
   tasks(): readonly TestTask[];
   counters(): TestCounters;
-  /** Ends streams gracefully, lets running answers finish, then closes. */
+  /** Ends streams gracefully, lets running answers finish (for a second at most), then closes. */
   close(): Promise<void>;
   /** Breaks every connection at once and stops, as a killed process would. Only what was on disk before is kept. */
   crash(): Promise<void>;

@@ -308,7 +308,7 @@ function refusal(code: number, message: string): RpcAnswer {
 }
 
 function broken(rule: string, message: string): RpcAnswer {
-  const found: Finding = { rule, message, status: 200, code: RPC.invalidParams };
+  const found: Finding = { rule, message, status: 200, code: RPC.invalidParams, from: "always" };
   return { ...refusal(RPC.invalidParams, message), broken: found };
 }
 

@@ -10,35 +10,37 @@ import {
   writeEvent,
   writeFault,
   writeJson,
-  type OutgoingAnswer,
+  type ReplacingFault,
 } from "./answers.js";
 import { builtinTools } from "./builtinTools.js";
 import { conformanceTools } from "./conformanceTools.js";
 import { CONTROL_PATH, handleControl } from "./control.js";
-import { faultScript, type Fault } from "./faults.js";
+import {
+  answerFacts,
+  answerKind,
+  bearerOf,
+  blankExchange,
+  intervalShown,
+  keysOf,
+  outgoing,
+  readJson,
+  requestFacts,
+  type Exchange,
+} from "./exchange.js";
+import { faultScript, type Fault, type StreamFault } from "./faults.js";
+import { listenedIds, listenStreams } from "./listen.js";
 import { requestLog, type LogEntry } from "./log.js";
 import type { TaskServer, TaskServerOptions } from "./options.js";
 import { registry as makeRegistry } from "./registry.js";
-import { rpc as makeRpc, type RpcAnswer } from "./rpc.js";
+import { declaresTasks, missingTasks, rpc as makeRpc, type RpcAnswer } from "./rpc.js";
 import { runner as makeRunner } from "./runner.js";
 import { findings, pace as makePace, type Finding } from "./strict.js";
 import { principalOf, taskBook } from "./taskBook.js";
 
-const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const ONE_HOUR_MS = 3_600_000;
-
-/** One request on its way through. */
-interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly atMs: number;
-  readonly body: JsonObject;
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly taskId: string | undefined;
-  readonly name: string | undefined;
-  readonly found: Finding[];
-}
+/** How long `close` waits for running requests; a scripted hang would otherwise keep it for ever. */
+const CLOSE_GRACE_MS = 1000;
+const LISTEN = "subscriptions/listen";
 
 /**
  * Starts a real MCP server of the 2026-07-28 revision with the tasks extension, for tests and examples.
@@ -47,10 +49,8 @@ interface Exchange {
  */
 export async function startTaskServer(options: TaskServerOptions = {}): Promise<TaskServer> {
   const { host = "127.0.0.1", path = "/mcp", clock = systemClock, strict = false, tokens } = options;
-  const registry = makeRegistry(
-    [...builtinTools, ...conformanceTools, ...(options.tools ?? [])],
-    options.pageSize ?? 20,
-  );
+  const tools = [...builtinTools, ...conformanceTools, ...(options.tools ?? [])];
+  const registry = makeRegistry(tools, options.pageSize ?? 20);
   const book = taskBook({
     stateFile: options.stateFile,
     taskId: options.taskId ?? ((n) => options.taskIds?.[n]),
@@ -63,6 +63,7 @@ export async function startTaskServer(options: TaskServerOptions = {}): Promise<
   const faults = faultScript(options.faults ?? []);
   const pace = makePace();
   const runner = makeRunner({ book, registry, clock });
+  const streams = listenStreams({ book, clock, keepAliveMs: options.keepAliveMs ?? 15_000 });
   const rpc = makeRpc({
     book,
     registry,
@@ -80,55 +81,91 @@ export async function startTaskServer(options: TaskServerOptions = {}): Promise<
     if (target === CONTROL_PATH && options.control === true) return handleControl(req, res, server);
     if (target !== path) return writeText(res, 404, "Not found");
     if (req.method !== "POST") return refuseMethod(req, res, atMs);
-    const text = await readBody(req);
-    const body = parse(text);
-    if (body === undefined) {
-      const found: Finding = {
-        rule: "rpc-shape",
-        message: "The body is no JSON object",
-        status: 400,
-        code: RPC.parseError,
-      };
-      note(
-        { ...blank(req, res, atMs), found: [found] },
-        { status: 400, answer: "error", errorCode: RPC.parseError },
-      );
-      return writeJson(res, errorAnswer(400, null, RPC.parseError, "Parse error"));
-    }
+    const body = await readJson(req);
+    if (body === undefined) return refuseBody(req, res, atMs);
     await exchange(read(req, res, atMs, body));
   }
 
+  function refuseMethod(req: IncomingMessage, res: ServerResponse, atMs: number): void {
+    const found = finding("http-method", "Only POST is used", 405);
+    note(blankExchange(req, res, { atMs, method: `HTTP ${req.method}`, found }), {
+      status: 405,
+      answer: "error",
+    });
+    writeText(res, 405, "Method not allowed");
+  }
+
+  function refuseBody(req: IncomingMessage, res: ServerResponse, atMs: number): void {
+    const found = finding("rpc-shape", "The body is no JSON object", 400);
+    const error = { code: RPC.parseError, message: "Parse error" };
+    note(blankExchange(req, res, { atMs, method: "", found }), {
+      status: 400,
+      answer: "error",
+      errorCode: error.code,
+    });
+    writeJson(res, { status: 400, body: { jsonrpc: "2.0", id: null, error } });
+  }
+
+  function read(req: IncomingMessage, res: ServerResponse, atMs: number, body: JsonObject): Exchange {
+    const method = typeof body["method"] === "string" ? body["method"] : "";
+    const params = isObject(body["params"]) ? body["params"] : {};
+    const taskId = typeof params["taskId"] === "string" ? params["taskId"] : undefined;
+    const called = method === "tools/call" && typeof params["name"] === "string" ? params["name"] : undefined;
+    const inputSchema = called === undefined ? undefined : registry.get(called)?.inputSchema;
+    const found = findings({ method, params, headers: req.headers, body, inputSchema });
+    return { req, res, atMs, body, method, params, taskId, name: called ?? book.toolOf(taskId), found };
+  }
+
   async function exchange(x: Exchange): Promise<void> {
-    const plan = faults.take({ method: x.method, name: x.name, taskId: x.taskId, keys: keysOf(x.params) });
-    const { fault } = plan;
-    const early =
-      x.method === "tasks/get" && x.taskId !== undefined
-        ? pace.begin(x.taskId, clock.monotonic())
-        : undefined;
-    if (early !== undefined) x.found.push(early);
+    const { delays, fault } = faults.take({
+      method: x.method,
+      name: x.name,
+      taskId: x.taskId,
+      keys: keysOf(x.params),
+    });
+    const endPoll = x.method === "tasks/get" ? beginPoll(x) : undefined;
     try {
-      for (const delay of plan.delays) if (delay.processed !== true) await pause(x, delay.ms);
+      for (const delay of delays) if (delay.processed !== true) await pause(x, delay.ms);
       if (fault !== undefined && isReplacing(fault) && fault.processed !== true) {
         return answerFault(x, fault, undefined);
       }
-      const answer = refused(x) ?? (fault?.kind === "ackOnly" ? ackOnly : await run(x));
+      const refusal = refused(x);
+      if (refusal === undefined && x.method === LISTEN && options.push === true) return listen(x, fault);
+      const answer = refusal ?? (fault?.kind === "ackOnly" ? acknowledged : await run(x));
       if (fault !== undefined && isReplacing(fault)) return answerFault(x, fault, answer);
-      await answerTruth(x, { answer, fault, delays: plan.delays });
+      note(x, {
+        ...answerFacts(answer),
+        status: answer.status,
+        answer: fault === undefined ? answerKind(answer) : `fault:${fault.kind}`,
+      });
+      for (const delay of delays) if (delay.processed === true) await pause(x, delay.ms);
+      answerTruth(x, answer, fault);
     } finally {
-      if (x.method === "tasks/get" && x.taskId !== undefined)
-        whenOver(x, () => pace.ended(x.taskId ?? "", clock.monotonic()));
+      endPoll?.();
     }
   }
 
+  /** Checks the moment of a poll, and answers what is to be called once the exchange is through. */
+  function beginPoll(x: Exchange): (() => void) | undefined {
+    const { taskId, res } = x;
+    if (taskId === undefined || book.toolOf(taskId) === undefined) return undefined;
+    const early = pace.begin(taskId, clock.monotonic());
+    if (early !== undefined) x.found.push(early);
+    const beganMs = clock.monotonic();
+    // The client counts from the answer. It may have read that before our write returns, and it knows of a hung
+    // poll's end before we do: so the moment just before the write, or the poll's own arrival, is what we go by.
+    const end = (): void => pace.ended(taskId, x.answeredAtMs ?? beganMs);
+    return () => (res.writableEnded || res.destroyed ? end() : res.once("close", end));
+  }
+
   function refused(x: Exchange): RpcAnswer | undefined {
-    if (tokens !== undefined && !tokens.includes(tokenOf(x.req) ?? "")) {
+    if (tokens !== undefined && !tokens.includes(bearerOf(x.req) ?? "")) {
       return { status: 401, error: { code: RPC.invalidRequest, message: "Unauthorized" } };
     }
     const minded = x.found.find(
-      ({ rule, always }) => always === true || (rule === "polite" ? strict === "refuse" : strict !== false),
+      ({ from }) => from === "always" || strict === "refuse" || (strict && from === "strict"),
     );
-    if (minded === undefined) return undefined;
-    return { status: minded.status, error: { code: minded.code, message: minded.message } };
+    return minded && { status: minded.status, error: { code: minded.code, message: minded.message } };
   }
 
   async function run(x: Exchange): Promise<RpcAnswer> {
@@ -139,7 +176,7 @@ export async function startTaskServer(options: TaskServerOptions = {}): Promise<
       const answer = await rpc({
         method: x.method,
         params: x.params,
-        principal: tokens === undefined ? null : principalOf(tokenOf(x.req)),
+        principal: principal(x),
         signal: controller.signal,
         notify: (method, params) => writeEvent(x.res, { jsonrpc: "2.0", method, params }),
       });
@@ -151,80 +188,48 @@ export async function startTaskServer(options: TaskServerOptions = {}): Promise<
     }
   }
 
-  function answerFault(
-    x: Exchange,
-    fault: Extract<Fault, { kind: string }>,
-    answer: RpcAnswer | undefined,
-  ): void {
-    if (!isReplacing(fault)) return;
+  function principal(x: Exchange): string | null {
+    return tokens === undefined ? null : principalOf(bearerOf(x.req));
+  }
+
+  function listen(x: Exchange, fault: Fault | undefined): void {
+    if (listenedIds(x.params).length > 0 && !declaresTasks(x.params)) {
+      note(x, { ...answerFacts(missingTasks), status: missingTasks.status, answer: "error" });
+      return answerTruth(x, missingTasks, undefined);
+    }
+    const streamFault: StreamFault | undefined = fault?.kind === "stream" ? fault : undefined;
+    note(x, { status: 200, answer: streamFault === undefined ? "stream" : "fault:stream" });
+    const { res, params } = x;
+    const id = x.body["id"] ?? null;
+    const accepted = streams.open({ res, id, params, principal: principal(x), fault: streamFault });
+    // Nothing is replayed on a stream, so every task of it is to be polled once, whenever the last poll was.
+    for (const taskId of accepted) pace.excuse(taskId);
+  }
+
+  function answerFault(x: Exchange, fault: ReplacingFault, answer: RpcAnswer | undefined): void {
     note(x, {
-      ...factsOf(answer),
+      ...answerFacts(answer),
       status: statusOf(fault),
       answer: `fault:${fault.kind}`,
       processed: answer !== undefined,
       ...(fault.kind === "rpcError" ? { errorCode: fault.code } : {}),
     });
+    if (fault.kind !== "hang") x.answeredAtMs = clock.monotonic();
     writeFault(x.res, fault, x.body["id"] ?? null);
   }
 
-  async function answerTruth(
-    x: Exchange,
-    how: {
-      answer: RpcAnswer;
-      fault: Fault | undefined;
-      delays: readonly { ms: number; processed?: boolean }[];
-    },
-  ): Promise<void> {
-    const { answer, fault } = how;
-    const kind = fault === undefined ? kindOf(answer) : `fault:${fault.kind}`;
-    note(x, { ...factsOf(answer), status: answer.status, answer: kind });
-    for (const delay of how.delays) if (delay.processed === true) await pause(x, delay.ms);
-    if (answer.task !== undefined)
-      pace.shown(answer.task.taskId, clock.monotonic(), answer.task.pollIntervalMs);
-    if (answer.status === 202) return void x.res.writeHead(202).end();
-    writeAnswer(x.res, outgoing(x, answer), { fault, sse: options.answerWith === "sse" });
+  function answerTruth(x: Exchange, answer: RpcAnswer, fault: Fault | undefined): void {
+    x.answeredAtMs = clock.monotonic();
+    const intervalMs = intervalShown(answer, fault);
+    if (answer.task !== undefined && intervalMs !== undefined) {
+      pace.shown(answer.task.taskId, x.answeredAtMs, intervalMs);
+    }
+    if (answer.status === 202) x.res.writeHead(202).end();
+    else writeAnswer(x.res, outgoing(x, answer), { fault, sse: options.answerWith === "sse" });
   }
 
   function note(x: Exchange, facts: Partial<LogEntry> & Pick<LogEntry, "status" | "answer">): void {
-    log.add({
-      atMs: x.atMs,
-      method: x.method,
-      ...(x.name === undefined ? {} : { name: x.name }),
-      ...(x.taskId === undefined ? {} : { taskId: x.taskId }),
-      ...(typeof x.body["id"] === "string" || typeof x.body["id"] === "number" ? { id: x.body["id"] } : {}),
-      headers: shownHeaders(x.req),
-      params: x.params,
-      processed: true,
-      ...(x.found.length === 0
-        ? {}
-        : { violations: x.found.map(({ rule, message }) => ({ rule, message })) }),
-      ...facts,
-    });
-  }
-
-  function refuseMethod(req: IncomingMessage, res: ServerResponse, atMs: number): void {
-    const found: Finding = {
-      rule: "http-method",
-      message: "Only POST is used",
-      status: 405,
-      code: RPC.invalidRequest,
-    };
-    note(
-      { ...blank(req, res, atMs), method: `HTTP ${req.method}`, found: [found] },
-      { status: 405, answer: "error" },
-    );
-    writeText(res, 405, "Method not allowed");
-  }
-
-  function read(req: IncomingMessage, res: ServerResponse, atMs: number, body: JsonObject): Exchange {
-    const method = typeof body["method"] === "string" ? body["method"] : "";
-    const params = isObject(body["params"]) ? body["params"] : {};
-    const taskId = typeof params["taskId"] === "string" ? params["taskId"] : undefined;
-    const called = method === "tools/call" && typeof params["name"] === "string" ? params["name"] : undefined;
-    const name = called ?? book.toolOf(taskId);
-    const inputSchema = called === undefined ? undefined : registry.get(called)?.inputSchema;
-    const found = findings({ method, params, headers: req.headers, body, inputSchema });
-    return { req, res, atMs, body, method, params, taskId, name, found };
+    log.add({ ...requestFacts(x), ...facts });
   }
 
   async function pause(x: Exchange, ms: number): Promise<void> {
@@ -233,7 +238,12 @@ export async function startTaskServer(options: TaskServerOptions = {}): Promise<
     await sleep(clock, ms, { keepAlive: true, signal: gone.signal }).catch(() => undefined);
   }
 
+  let closing = false;
   const http = createServer((req, res) => {
+    // A connection that is kept alive would keep a closing server open.
+    res.on("close", () => {
+      if (closing) setImmediate(() => http.closeIdleConnections());
+    });
     handle(req, res).catch((error: unknown) => {
       if (!res.headersSent) writeText(res, 500, error instanceof Error ? error.message : "Internal error");
       else res.destroy();
@@ -251,9 +261,12 @@ export async function startTaskServer(options: TaskServerOptions = {}): Promise<
   async function stop(abrupt: boolean): Promise<void> {
     runner.stop();
     const closed = new Promise<void>((resolve) => http.close(() => resolve()));
+    closing = true;
     if (abrupt) http.closeAllConnections();
-    else http.closeIdleConnections();
+    streams.end();
+    const stopWaiting = systemClock.setTimer(CLOSE_GRACE_MS, () => http.closeAllConnections());
     await closed;
+    stopWaiting();
     log.close();
   }
 
@@ -276,87 +289,12 @@ export async function startTaskServer(options: TaskServerOptions = {}): Promise<
   return server;
 }
 
-const ackOnly: RpcAnswer = { status: 200, result: { resultType: "complete" } };
+const acknowledged: RpcAnswer = { status: 200, result: { resultType: "complete" } };
 
-function kindOf(answer: RpcAnswer): string {
-  if (answer.error !== undefined) return "error";
-  if (answer.result === undefined) return "accepted";
-  const { resultType } = answer.result;
-  return typeof resultType === "string" ? resultType : "complete";
-}
-
-function factsOf(answer: RpcAnswer | undefined): Partial<LogEntry> {
-  return {
-    ...(answer?.task === undefined ? {} : { taskId: answer.task.taskId, name: answer.task.tool }),
-    ...(answer?.error === undefined ? {} : { errorCode: answer.error.code }),
-    ...answer?.update,
-  };
-}
-
-function outgoing(x: Exchange, answer: RpcAnswer): OutgoingAnswer {
-  const id = x.body["id"] ?? null;
-  const outcome =
-    answer.error === undefined ? { result: answer.result ?? {} } : { error: { ...answer.error } };
-  return { status: answer.status, body: { jsonrpc: "2.0", id, ...outcome } };
-}
-
-function errorAnswer(
-  status: number,
-  id: string | number | null,
-  code: number,
-  message: string,
-): OutgoingAnswer {
-  return { status, body: { jsonrpc: "2.0", id, error: { code, message } } };
-}
-
-function keysOf(params: JsonObject): number {
-  const responses = params["inputResponses"];
-  return isObject(responses) ? Object.keys(responses).length : 0;
-}
-
-function tokenOf(req: IncomingMessage): string | undefined {
-  return /^Bearer (.+)$/.exec(req.headers.authorization ?? "")?.[1];
-}
-
-/** What the log keeps of the headers: all that the wire page names, and no credential. */
-function shownHeaders(req: IncomingMessage): Record<string, string> {
-  const shown: Record<string, string> = {};
-  for (const [name, value] of Object.entries(req.headers)) {
-    if (typeof value === "string" && name !== "authorization" && name !== "cookie") shown[name] = value;
-  }
-  return shown;
-}
-
-function blank(req: IncomingMessage, res: ServerResponse, atMs: number): Exchange {
-  return { req, res, atMs, body: {}, method: "", params: {}, taskId: undefined, name: undefined, found: [] };
-}
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-async function readBody(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new Error("The body is too long");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+function finding(rule: string, message: string, status: number): Finding {
+  return { rule, message, status, code: RPC.invalidRequest, from: "always" };
 }
 
 function writeText(res: ServerResponse, status: number, text: string): void {
   res.writeHead(status, { "content-type": "text/plain" }).end(text);
-}
-
-/** Runs `over` once the answer is out or the connection is gone. */
-function whenOver(x: Exchange, over: () => void): void {
-  if (x.res.writableEnded || x.res.destroyed) over();
-  else x.res.once("close", over);
 }

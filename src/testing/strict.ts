@@ -22,8 +22,11 @@ export interface Violation {
 export interface Finding extends Violation {
   readonly status: number;
   readonly code: number;
-  /** Refused in lenient mode too: a header that contradicts the body. */
-  readonly always?: boolean;
+  /**
+   * From which mode on it is refused. "always": a header that contradicts the body. "refuse": what a conforming server
+   * has to bear, though no client may do it.
+   */
+  readonly from: "always" | "strict" | "refuse";
 }
 
 export interface CheckedRequest {
@@ -56,7 +59,7 @@ export function findings(request: CheckedRequest): Finding[] {
 function shapeFindings({ body, params }: CheckedRequest): Finding[] {
   const found: Finding[] = [];
   const invalid = (message: string): void => {
-    found.push({ rule: "rpc-shape", message, status: 400, code: RPC.invalidRequest });
+    found.push({ rule: "rpc-shape", message, status: 400, code: RPC.invalidRequest, from: "strict" });
   };
   if (body["jsonrpc"] !== "2.0") invalid("jsonrpc is not 2.0");
   const id = body["id"];
@@ -68,6 +71,7 @@ function shapeFindings({ body, params }: CheckedRequest): Finding[] {
       message: "params.task is of the earlier generation",
       status: 400,
       code: RPC.invalidParams,
+      from: "refuse",
     });
   }
   return found;
@@ -76,7 +80,7 @@ function shapeFindings({ body, params }: CheckedRequest): Finding[] {
 function transportFindings({ headers }: CheckedRequest): Finding[] {
   const found: Finding[] = [];
   const add = (rule: string, message: string, status: number): void => {
-    found.push({ rule, message, status, code: RPC.invalidRequest });
+    found.push({ rule, message, status, code: RPC.invalidRequest, from: "strict" });
   };
   const accept = headers.accept ?? "";
   if (!accept.includes("application/json") || !accept.includes("text/event-stream")) {
@@ -93,7 +97,7 @@ function transportFindings({ headers }: CheckedRequest): Finding[] {
 function envelopeFindings({ params }: CheckedRequest): Finding[] {
   const found: Finding[] = [];
   const add = (rule: string, message: string): void => {
-    found.push({ rule, message, status: 400, code: RPC.invalidParams });
+    found.push({ rule, message, status: 400, code: RPC.invalidParams, from: "strict" });
   };
   const meta = params["_meta"];
   if (!isObject(meta)) {
@@ -153,12 +157,12 @@ function mirrorFindings({ method, params, headers, inputSchema }: CheckedRequest
       const text = typeof value === "string" ? value : JSON.stringify(value);
       found.push(...mirrored("param-header", name, headers, text));
     } else if (headers[name.toLowerCase()] !== undefined) {
-      found.push(mismatch("param-header", `${name} stands for an argument that is absent`, true));
+      found.push(mismatch("param-header", `${name} stands for an argument that is absent`, "always"));
     }
   }
   for (const name of Object.keys(headers)) {
     if (name.startsWith("mcp-param-") && !expected.has(name)) {
-      found.push({ ...mismatch("param-header", `${name} is not annotated`, false) });
+      found.push(mismatch("param-header", `${name} is not annotated`, "strict"));
     }
   }
   return found;
@@ -181,13 +185,15 @@ export function mirrorsOf(
 
 function mirrored(rule: string, name: string, headers: IncomingHttpHeaders, value: string): Finding[] {
   const header = headers[name.toLowerCase()];
-  if (typeof header !== "string") return [mismatch(rule, `${name} is missing`, false)];
-  if (!/^[\x20-\x7e\t]*$/.test(header)) return [mismatch(rule, `${name} is not plain ASCII`, true)];
-  return decodeHeaderValue(header) === value ? [] : [mismatch(rule, `${name} differs from the body`, true)];
+  if (typeof header !== "string") return [mismatch(rule, `${name} is missing`, "strict")];
+  if (!/^[\x20-\x7e\t]*$/.test(header)) return [mismatch(rule, `${name} is not plain ASCII`, "always")];
+  return decodeHeaderValue(header) === value
+    ? []
+    : [mismatch(rule, `${name} differs from the body`, "always")];
 }
 
-function mismatch(rule: string, message: string, always: boolean): Finding {
-  return { rule, message: `Header mismatch: ${message}`, status: 400, code: RPC.headerMismatch, always };
+function mismatch(rule: string, message: string, from: Finding["from"]): Finding {
+  return { rule, message: `Header mismatch: ${message}`, status: 400, code: RPC.headerMismatch, from };
 }
 
 /** How far before its time a poll may come: timers fire up to a millisecond early. */
@@ -217,6 +223,7 @@ export function pace(): Pace {
     message,
     status: 429,
     code: RPC.invalidRequest,
+    from: "refuse",
   });
   return {
     begin(taskId, nowMs) {

@@ -69,16 +69,34 @@ export async function send(
     body: JSON.stringify(body),
     ...(wire.signal === undefined ? {} : { signal: wire.signal }),
   });
-  return readAnswer(response);
+  const answer = await readAnswer(response);
+  notePace(answer.body.result);
+  return answer;
 }
 
-/** The result of a request that must succeed. */
+/** When the next poll of a task may go out. */
+const nextPolls = new Map<string, number>();
+
+function notePace(result: Record<string, JsonValue> | undefined): void {
+  const { taskId, pollIntervalMs } = result ?? {};
+  if (typeof taskId === "string" && typeof pollIntervalMs === "number") {
+    nextPolls.set(taskId, performance.now() + pollIntervalMs);
+  }
+}
+
+/** The result of a request that must succeed. Polls wait for their time first; those by `send` do not. */
 export async function ask(
   url: string,
   method: string,
   params: JsonObject = {},
   wire: Wire = {},
 ): Promise<JsonObject> {
+  const { taskId } = params;
+  if (method === "tasks/get" && typeof taskId === "string") {
+    // A timer may fire a little before its time.
+    const leftMs = (): number => (nextPolls.get(taskId) ?? 0) - performance.now();
+    while (leftMs() > 0) await new Promise((resolve) => setTimeout(resolve, leftMs()));
+  }
   const { body, text } = await send(url, method, params, wire);
   if (body.result === undefined) throw new Error(`${method} gave no result: ${text}`);
   return body.result;
@@ -100,8 +118,6 @@ export async function pollUntil(url: string, taskId: string, ...wanted: string[]
   for (;;) {
     const task = await ask(url, "tasks/get", { taskId });
     if (wanted.some((status) => status === task["status"])) return task;
-    const interval = Number(task["pollIntervalMs"]);
-    await new Promise((resolve) => setTimeout(resolve, interval));
   }
 }
 
@@ -130,4 +146,11 @@ async function readAnswer(response: Response): Promise<WireAnswer> {
     body: isObject(body) ? body : {},
     events,
   };
+}
+
+/** The member as a string; fails where it is none. */
+export function words(object: Readonly<Record<string, unknown>> | undefined, key: string): string {
+  const value = object?.[key];
+  if (typeof value !== "string") throw new Error(`${key} is no string`);
+  return value;
 }
