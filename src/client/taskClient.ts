@@ -201,6 +201,7 @@ export class TaskClient {
   ): Promise<HandedOver | "still-asking"> {
     const asking = call.waitMs === 0 ? undefined : this.#askingLater(driver, waitUntil);
     const unwatch = driver.watch(() => undefined);
+    driver.callerJoined();
     try {
       return await raceSignal(
         Promise.race([driver.handed, ...(asking === undefined ? [] : [asking.promise])]),

@@ -45,8 +45,12 @@ export interface CallFlow {
   readonly left: boolean;
   /** The record is over, by whatever way: callers are handed that. */
   ended(): void;
-  /** The caller is gone: keep listening for a while, and let nobody be asked for it. */
+  /** One more caller waits (the same `callId` again). */
+  callerJoined(): void;
+  /** A caller is gone; after the last, as `leave`. */
   callerLeft(): void;
+  /** Nobody waits any more: keep listening for a while, and let nobody be asked for it. */
+  leave(): void;
   /** Resolves when no send is under way. */
   idle(): Promise<void>;
   close(reason: unknown): void;
@@ -71,6 +75,7 @@ export function createCallFlow(context: {
   let running: Promise<void> | undefined;
   let fresh = caller !== undefined;
   let left = false;
+  let callers = 0;
   let vanished = false;
   let rounds = 0;
   /** What callers get instead of an outcome, when the call ended with an error of its own. */
@@ -146,11 +151,12 @@ export function createCallFlow(context: {
     stopTimeout();
     if (caller === undefined || left) return;
     stopTimeout = options.clock.setTimer(caller.timeoutMs, () => {
-      // Between attempts nothing is under way: the attempts end by their own limit, with what is known.
-      if (keeper.record.call?.inFlight !== true) return;
-      left = true;
       const what = "the call may still be running, and a task that comes of it is tracked";
-      handed.reject(new WaitTimeoutError(caller.timeoutMs, what));
+      const timeout = new WaitTimeoutError(caller.timeoutMs, what);
+      // Nothing is under way: stop trying, and say what the last attempt met.
+      if (keeper.record.call?.inFlight !== true) return abandon.abort(timeout);
+      left = true;
+      handed.reject(timeout);
     });
   }
 
@@ -198,6 +204,10 @@ export function createCallFlow(context: {
   async function takeHandle(seed: TaskSnapshot): Promise<void> {
     const inputs = await context.readInputs(seed.inputRequests ?? []);
     const snapshot = seed.inputRequests === undefined ? seed : { ...seed, inputRequests: inputs.entries };
+    for (const warning of seed.warnings) {
+      const { id, server } = keeper.record;
+      context.tell("error", { error: new InvalidResponseError(warning), server, id });
+    }
     const kept = await keeper.apply({ type: "handleReceived", snapshot, digests: inputs.digests });
     handed.resolve({ storeError: kept.storeError, error: undefined });
     context.onTask(seedNeedsLook(seed));
@@ -229,6 +239,20 @@ export function createCallFlow(context: {
     return caller?.discardImmediate === true && !left ? "discard" : "keep";
   }
 
+  function leave(): void {
+    if (left || handed.settled) return;
+    left = true;
+    stopTimeout();
+    const { id, phase, call } = keeper.record;
+    if (phase === "asking") void keeper.apply({ type: "callAbandoned" }).catch(() => undefined);
+    else if (call?.inFlight !== true) abandon.abort(new DOMException("The caller left", "AbortError"));
+    else {
+      context.scheduler.schedule(`late:${id}`, options.lateAnswerMs, () =>
+        abandon.abort(new DOMException("The answer came too late", "AbortError")),
+      );
+    }
+  }
+
   return {
     handed: handed.promise,
     get left() {
@@ -236,19 +260,14 @@ export function createCallFlow(context: {
     },
     advance,
     ended: () => handed.resolve({ storeError: undefined, error: endError }),
-    callerLeft() {
-      if (left || handed.settled) return;
-      left = true;
-      stopTimeout();
-      const { phase, call } = keeper.record;
-      if (phase === "asking") void keeper.apply({ type: "callAbandoned" }).catch(() => undefined);
-      else if (call?.inFlight !== true) abandon.abort(new DOMException("The caller left", "AbortError"));
-      else {
-        context.scheduler.schedule(`late:${keeper.record.id}`, options.lateAnswerMs, () =>
-          abandon.abort(new DOMException("The answer came too late", "AbortError")),
-        );
-      }
+    callerJoined() {
+      callers += 1;
     },
+    callerLeft() {
+      callers -= 1;
+      if (callers <= 0) leave();
+    },
+    leave,
     async idle() {
       while (running !== undefined) await running;
     },

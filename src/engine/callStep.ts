@@ -52,31 +52,52 @@ export interface CallStepContext {
 /** Sends the record's call until there is something to say about it. Never rejects. */
 export async function sendCall(context: CallStepContext): Promise<CallEnd> {
   const link = linkSignals(context.closing, context.abandon);
+  const seen: { last?: unknown } = {};
   try {
-    return { kind: "answered", answer: await attempts(context, link.signal) };
+    return { kind: "answered", answer: await attempts(context, link.signal, seen) };
   } catch (error) {
     if (context.closing.aborted) return { kind: "closed" };
-    return endOf(error, context);
+    // What the last attempt met says more than that we stopped trying.
+    return endOf(context.abandon.aborted && "last" in seen ? seen.last : error, context);
   } finally {
     link.release();
   }
 }
 
-function attempts(context: CallStepContext, signal: AbortSignal): Promise<CallAnswer> {
-  const { retry } = context.options;
-  return oneShot(() => attempt(context, signal), {
+function attempts(
+  context: CallStepContext,
+  signal: AbortSignal,
+  seen: { last?: unknown },
+): Promise<CallAnswer> {
+  const { retry, clock } = context.options;
+  const until = clock.monotonic() + (context.limitMs ?? Infinity);
+  let first = true;
+  const attempt = (): Promise<CallAnswer> => {
+    // Only the caller's own request is direct; repetitions wait for the server as everything else does.
+    const direct = first;
+    first = false;
+    return attemptOnce(context, signal, direct);
+  };
+  return oneShot(attempt, {
     ...retry,
     signal,
     limitMs: context.limitMs,
     again: async (error, attemptNumber) => {
-      if (signal.aborted || !(await mayRepeat(error, context))) return false;
+      seen.last = error;
+      const askedMs = error instanceof ConnectionError ? (error.retryAfterMs ?? 0) : 0;
+      // The server asks for more patience than the caller has: better told now than at the end of it.
+      if (signal.aborted || clock.monotonic() + askedMs > until) return false;
+      if (!(await mayRepeat(error, context))) return false;
       context.tell("retry", {
         id: context.keeper.record.id,
         server: context.lane.name,
         method: "tools/call",
         retryClass: retryClass(error, "tools/call"),
         attempt: attemptNumber,
-        delayMs: Math.min(retry.minDelayMs * retry.factor ** (attemptNumber - 1), retry.maxDelayMs),
+        delayMs: Math.max(
+          askedMs,
+          Math.min(retry.minDelayMs * retry.factor ** (attemptNumber - 1), retry.maxDelayMs),
+        ),
         error,
       });
       return true;
@@ -84,31 +105,37 @@ function attempts(context: CallStepContext, signal: AbortSignal): Promise<CallAn
   });
 }
 
-async function attempt(context: CallStepContext, signal: AbortSignal): Promise<CallAnswer> {
-  const { keeper } = context;
-  // The intent is journaled before the request goes out; the store's refusal stops it.
-  if (keeper.record.call?.inFlight !== true) await keeper.apply({ type: "callSending" }, "must");
+async function attemptOnce(
+  context: CallStepContext,
+  signal: AbortSignal,
+  direct: boolean,
+): Promise<CallAnswer> {
   try {
-    return await sendRepaired(context, signal);
+    return await sendRepaired(context, signal, direct);
   } catch (error) {
-    if (certainlyNotRun(error)) await keeper.apply({ type: "callNotRun" });
+    if (certainlyNotRun(error)) await context.keeper.apply({ type: "callNotRun" });
     throw error;
   }
 }
 
 /** -32020 means that the tool's header annotations are not what we know: list again, and send once more. */
-async function sendRepaired(context: CallStepContext, signal: AbortSignal): Promise<CallAnswer> {
+async function sendRepaired(
+  context: CallStepContext,
+  signal: AbortSignal,
+  direct: boolean,
+): Promise<CallAnswer> {
   try {
-    return await sendOnce(context, signal);
+    return await sendOnce(context, signal, direct);
   } catch (error) {
     if (!(error instanceof RpcError) || error.rpcCode !== RPC.headerMismatch) throw error;
     await context.catalog.list({ fresh: true, signal });
-    return sendOnce(context, signal);
+    return sendOnce(context, signal, direct);
   }
 }
 
-async function sendOnce(context: CallStepContext, signal: AbortSignal): Promise<CallAnswer> {
-  const { record } = context.keeper;
+async function sendOnce(context: CallStepContext, signal: AbortSignal, direct: boolean): Promise<CallAnswer> {
+  const { keeper } = context;
+  const { record } = keeper;
   const raw = await context.lane.request({
     method: "tools/call",
     params: callParams(context.keeper),
@@ -118,7 +145,11 @@ async function sendOnce(context: CallStepContext, signal: AbortSignal): Promise<
     meta: record.call?.meta,
     tool: context.catalog.known(record.tool),
     onNotice: context.onNotice,
-    direct: true,
+    direct,
+    // The intent is journaled before the request goes out; the store's refusal stops it.
+    beforeSend: async () => {
+      if (keeper.record.call?.inFlight !== true) await keeper.apply({ type: "callSending" }, "must");
+    },
   });
   return readCallAnswer(raw);
 }

@@ -21,7 +21,8 @@ export interface InputBroker {
 interface Shown {
   readonly digest: string;
   readonly controller: AbortController;
-  handled: boolean;
+  /** The handler's own answer is being stored: that ends the showing without a withdrawal. */
+  answering: boolean;
 }
 
 export function createInputBroker(options: {
@@ -35,7 +36,7 @@ export function createInputBroker(options: {
   let displayName: string | undefined;
 
   function show(record: TaskRecord, question: Question): void {
-    const entry: Shown = { digest: question.digest, controller: new AbortController(), handled: false };
+    const entry: Shown = { digest: question.digest, controller: new AbortController(), answering: false };
     shown.set(question.key, entry);
     void present(record, question, entry);
   }
@@ -48,13 +49,14 @@ export function createInputBroker(options: {
     const { handler } = options;
     options.tell("input", { request, handled: handler !== undefined });
     if (handler === undefined) return;
-    entry.handled = true;
     try {
       const response = await handler(request);
       // Deferred: it stays open, for whoever answers later.
       if (response === undefined || entry.controller.signal.aborted) return;
+      entry.answering = true;
       await options.respond(question.key, response, entry.digest);
     } catch (error) {
+      entry.answering = false;
       if (entry.controller.signal.aborted) return;
       options.tell("error", {
         error:
@@ -101,9 +103,7 @@ export function createInputBroker(options: {
       const open = new Map(openQuestions(record).map((question) => [question.key, question]));
       for (const [key, entry] of shown) {
         if (open.get(key)?.digest === entry.digest) continue;
-        const answered = record.questions.find((question) => question.key === key)?.state === "answered";
-        // An answer given here ends the showing quietly: nobody needs to be told to stop asking.
-        if (answered && entry.handled) shown.delete(key);
+        if (entry.answering) shown.delete(key);
         else withdraw(record, key, withdrawnReason());
       }
       for (const question of open.values()) if (!shown.has(question.key)) show(record, question);

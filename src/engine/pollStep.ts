@@ -15,6 +15,8 @@ import type { InputRequestEntry } from "../protocol/index.js";
 const UNREACHABLE_GRACE_MS = 600_000;
 /** Older snapshots in a row after which they are believed: the server's clock went back. */
 const STALE_POLLS_BELIEVED = 3;
+/** A task without open questions is looked up in the store this many times more seldom than one with. */
+const STORE_LOOK_EVERY = 5;
 
 /** The polling of one task. */
 export interface PollStep {
@@ -31,7 +33,7 @@ export function createPollStep(context: {
   keeper: RecordKeeper;
   followUps: FollowUps;
   scheduler: Scheduler;
-  options: Pick<EngineOptions, "clock" | "random" | "poll" | "retry" | "giveUpAfterMs">;
+  options: Pick<EngineOptions, "clock" | "random" | "poll" | "retry" | "giveUpAfterMs" | "storeWatchMs">;
   readInputs: (entries: readonly InputRequestEntry[]) => Promise<UsableInputs>;
   tell: Tell;
   over: AbortSignal;
@@ -43,6 +45,7 @@ export function createPollStep(context: {
     clock.monotonic() - Math.max(clock.now() - (keeper.record.receivedAtMs ?? clock.now()), 0);
   const startedMono = clock.monotonic();
   let polling = false;
+  let lookedAt = startedMono;
   let staleInRow = 0;
   let goneInRow = 0;
   let unprovenInRow = 0;
@@ -92,6 +95,8 @@ export function createPollStep(context: {
     let nextMs: number | undefined;
     try {
       await keeper.apply({ type: "pollStarted" });
+      await lookIntoStore();
+      if (over.aborted) return;
       await take(await context.followUps.get());
       failingSince = undefined;
       goneInRow = 0;
@@ -103,6 +108,14 @@ export function createPollStep(context: {
     if (over.aborted) return;
     if (giveUpInMs() === 0) return giveUp();
     schedule(nextMs ?? politeDelayMs());
+  }
+
+  /** Another process may have asked for the cancellation, or found the end. Seldom: it costs a read. */
+  async function lookIntoStore(): Promise<void> {
+    if (clock.monotonic() - lookedAt < options.storeWatchMs * STORE_LOOK_EVERY) return;
+    lookedAt = clock.monotonic();
+    // A store that cannot be read is reported when it is written.
+    await keeper.refresh(false).catch(() => undefined);
   }
 
   async function failed(error: unknown): Promise<number | undefined> {

@@ -184,7 +184,8 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
         arguments: wanted.arguments,
         ...(wanted.meta === undefined ? {} : { meta: wanted.meta }),
         onUnknownOutcome: wanted.onUnknownOutcome,
-        inFlight: true,
+        // One write for the usual case. A call that queues first says so when it leaves, with a write of its own.
+        inFlight: !server.lane.callsWait,
       },
     };
   }

@@ -21,6 +21,8 @@ export interface LaneRequest {
   readonly onNotice?: ((notice: Notice) => void) | undefined;
   /** A host's own call goes out at once, also to a server that was down a moment ago. */
   readonly direct?: boolean;
+  /** Runs when the request is about to leave; what it throws keeps it from leaving. */
+  readonly beforeSend?: (() => Promise<void>) | undefined;
 }
 
 /** The lane of one server. */
@@ -30,6 +32,8 @@ export interface ServerLane {
   readonly up: boolean;
   readonly inFlight: number;
   readonly queued: number;
+  /** True when a call would have to wait for its turn. */
+  readonly callsWait: boolean;
   /** Sends, when the server may be asked and there is room. Rejects as `Connection.request`, or with the signal's reason. */
   request(request: LaneRequest): Promise<JsonObject>;
   /** The name that the server gives itself, for people; the host's name of it where that is not known. Never rejects. */
@@ -193,6 +197,25 @@ export function createServerLane(
     armProbe(down, 0);
   }
 
+  async function send(request: LaneRequest, isProbe: boolean): Promise<JsonObject> {
+    const { method, params, direct: _direct, beforeSend: _beforeSend, ...rest } = request;
+    hooks.count(method);
+    try {
+      const result = await connection.request(method, params, {
+        ...rest,
+        clientInfo: options.clientInfo,
+        capabilities: options.capabilities,
+      });
+      described = serverInfo(result) ?? described;
+      succeeded();
+      return result;
+    } catch (error) {
+      if (request.signal?.aborted !== true) failed(error, method);
+      else if (isProbe) probeLeft();
+      throw error;
+    }
+  }
+
   async function findDisplayName(): Promise<void> {
     try {
       // Only the name for people is missing without it, so it is not waited for long.
@@ -219,30 +242,23 @@ export function createServerLane(
     get queued() {
       return short.queued + calls.queued + (down?.waiting.length ?? 0);
     },
+    get callsWait() {
+      return calls.active >= options.concurrency;
+    },
     async displayName() {
       if (described === undefined) await findDisplayName();
       return described?.title ?? described?.name ?? name;
     },
     async request(request) {
       const { release, isProbe } = await admit(request, request.signal);
-      hooks.count(request.method);
       try {
-        const { method, params, direct: _direct, ...rest } = request;
-        const result = await connection.request(method, params, {
-          ...rest,
-          clientInfo: options.clientInfo,
-          capabilities: options.capabilities,
-        });
-        described = serverInfo(result) ?? described;
-        succeeded();
-        return result;
+        await request.beforeSend?.();
       } catch (error) {
-        if (request.signal?.aborted !== true) failed(error, request.method);
-        else if (isProbe) probeLeft();
-        throw error;
-      } finally {
         release();
+        if (isProbe) probeLeft();
+        throw error;
       }
+      return send(request, isProbe).finally(release);
     },
     stop() {
       stopping.abort(new ClientClosedError());

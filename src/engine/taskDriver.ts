@@ -55,6 +55,7 @@ export interface TaskDriver {
   respond(key: string, response: unknown, digest?: string): Promise<void>;
   /** Resolves when the server acknowledged, or the task is over. */
   cancel(): Promise<void>;
+  callerJoined(): void;
   callerLeft(): void;
   /** Somebody took the outcome; where there is no `onSettled`, that is its delivery. */
   taken(): Promise<void>;
@@ -84,6 +85,7 @@ export function createTaskDriver(
   const settled = createDeferred<TaskRecord>();
   const acknowledged = createDeferred<void>();
   const listeners = new Set<RecordListener>();
+  const reported = new Set<string>();
   const watchKey = `watch:${first.id}`;
   let server: DriverServer | undefined;
   let pollStep: PollStep | undefined;
@@ -130,7 +132,7 @@ export function createTaskDriver(
     const { record } = moved;
     const isNewTask = before.taskId === undefined && record.taskId !== undefined;
     const isOverNow = isOver(record) && !isOver(before);
-    for (const notice of moved.notices) report(questionError(notice));
+    for (const notice of moved.notices) reportOnce(notice);
     if (isNewTask) {
       tell("created", { id: record.id, server: record.server, tool: record.tool, late: callFlow.left });
     }
@@ -218,6 +220,14 @@ export function createTaskDriver(
     context.onDone(driver);
   }
 
+  /** Every snapshot may find the same thing wrong. */
+  function reportOnce(notice: QuestionNotice): void {
+    const said = notice.what === "too-many" ? notice.what : `${notice.what}:${notice.key}`;
+    if (reported.has(said)) return;
+    reported.add(said);
+    report(questionError(notice));
+  }
+
   function report(error: TasksError): void {
     tell("error", { error, server: keeper.record.server, id: keeper.record.id });
   }
@@ -244,9 +254,11 @@ export function createTaskDriver(
     if (isOver(record)) return;
     if (closing.signal.aborted) throw new ClientClosedError();
     if (record.phase === "asking") return void (await keeper.apply({ type: "callAbandoned" }));
-    if (record.taskId === undefined && record.call?.inFlight !== true) return callFlow.callerLeft();
+    if (record.taskId === undefined && record.call?.inFlight !== true) return callFlow.leave();
     await keeper.apply({ type: "cancelRequested" });
-    await acknowledged.promise;
+    // Where another process is in charge, only the store tells what came of it.
+    const unwatch = driver.watch(() => undefined);
+    await acknowledged.promise.finally(unwatch);
   }
 
   const driver: TaskDriver = {
@@ -273,6 +285,7 @@ export function createTaskDriver(
     openInputs: () => broker.open(keeper.record),
     respond,
     cancel,
+    callerJoined: () => callFlow.callerJoined(),
     callerLeft: () => callFlow.callerLeft(),
     async taken() {
       if (options.onSettled === undefined && keeper.record.phase === "settled") {
