@@ -28,9 +28,13 @@ export const systemClock: Clock = {
     const due = performance.now() + boundedDelay(delayMs);
     let timer: ReturnType<typeof setTimeout>;
     const arm = (): void => {
-      const left = due - performance.now();
-      timer = setTimeout(left > MAX_TIMER_MS ? arm : run, Math.min(Math.max(left, 0), MAX_TIMER_MS));
+      timer = setTimeout(check, Math.min(Math.max(due - performance.now(), 0), MAX_TIMER_MS));
       if (options?.keepAlive !== true) unref(timer);
+    };
+    // Timers fire early by a millisecond or so, and long waits go in steps: look again.
+    const check = (): void => {
+      if (performance.now() < due) arm();
+      else run();
     };
     arm();
     return () => clearTimeout(timer);
