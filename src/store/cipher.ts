@@ -124,5 +124,5 @@ function utf8(text: string): Uint8Array<ArrayBuffer> {
 }
 
 function kindOf(value: unknown): string {
-  return value === null ? "null" : `a ${typeof value}`;
+  return value === null || value === undefined ? String(value) : `a ${typeof value}`;
 }

@@ -19,6 +19,7 @@ export interface Adapter {
   delete(key: string): unknown;
   iterator?: unknown;
   on?: unknown;
+  capabilities?: unknown;
 }
 
 /** What is needed to work with a Keyv's store. */
@@ -165,7 +166,14 @@ function rows(
 }
 
 function canIterate(source: Adapter | Map<string, unknown>): boolean {
-  return source instanceof Map || typeof source.iterator === "function";
+  if (source instanceof Map) return true;
+  if (typeof source.iterator !== "function") return false;
+  // Keyv 6 puts a bridge over older adapters, which has an empty iterator where theirs is missing. Its adapter over
+  // a Map says the same of the Map, but does iterate.
+  if ((source as { store?: unknown }).store instanceof Map) return true;
+  const { methods } = isObject(source.capabilities) ? source.capabilities : {};
+  const iterator = isObject(methods) ? methods["iterator"] : undefined;
+  return !isObject(iterator) || iterator["exists"] !== false;
 }
 
 function isConditional(source: object): boolean {

@@ -1,6 +1,6 @@
 /** Owns the fallback for a Keyv that cannot be made again: the instance itself, distrusted. */
 import { StoreError } from "../errors.js";
-import type { Keyv } from "./keyvInstance.js";
+import { storeOf, type Keyv } from "./keyvInstance.js";
 import { watchErrors } from "./keyvStore.js";
 import { boundedTtl } from "./ttl.js";
 import type { KeyValueStore } from "./types.js";
@@ -12,6 +12,7 @@ import type { KeyValueStore } from "./types.js";
  */
 export function watchedKeyv(keyv: Keyv): KeyValueStore {
   const errors = watchErrors(keyv);
+  const adapter = storeOf(keyv);
   const store: KeyValueStore = {
     kind: "mcp-taskrail.key-value-store",
     async get(key) {
@@ -20,7 +21,11 @@ export function watchedKeyv(keyv: Keyv): KeyValueStore {
         () => keyv.get(key),
         (answer) => answer != null,
       );
-      if (value == null) return undefined;
+      if (value == null) {
+        // Keyv 5 swallows a failed read without an event: see whether its store can be read at all.
+        await watched("could not be read", async () => adapter?.get(key));
+        return undefined;
+      }
       return typeof value === "string" ? value : JSON.stringify(value);
     },
     async set(key, value, ttlMs) {
@@ -58,7 +63,7 @@ export function watchedKeyv(keyv: Keyv): KeyValueStore {
   async function watched(
     failure: string,
     run: () => Promise<unknown>,
-    good: (answer: unknown) => boolean,
+    good: (answer: unknown) => boolean = () => false,
     falseIsFine = false,
   ): Promise<unknown> {
     const seen = errors.count;

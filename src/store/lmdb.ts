@@ -16,8 +16,8 @@ const CHUNK_ROWS = 200;
  */
 export interface LmdbStore {
   readonly opts: { readonly url: string; readonly dialect: string };
-  /** What Keyv sets; `clear` without one deletes everything. */
-  namespace: string | undefined;
+  /** What Keyv sets; `clear` without one deletes everything. Absent before, which tells Keyv 6 to name the keys. */
+  namespace?: string | undefined;
   get<Value>(key: string): Promise<Value | undefined>;
   getMany<Value>(keys: readonly string[]): Promise<(Value | undefined)[]>;
   /** Resolves when the value is on disk. Sets that are under way at once are committed together. */
@@ -64,7 +64,6 @@ export function lmdbStore(path: string): LmdbStore {
   const store: LmdbStore = {
     // Keyv 5 offers its iterator only over adapters whose dialect is on its list, where lmdb is not.
     opts: { url: `lmdb://${folder}`, dialect: "sqlite" },
-    namespace: undefined,
 
     async get<Value>(key: string) {
       const environment = await opened();

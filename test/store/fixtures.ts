@@ -12,7 +12,8 @@ import { memoryStore } from "../../src/store/memory.js";
 import { createTaskStore, type TaskStoreOptions } from "../../src/store/taskStore.js";
 import type { KeyValueStore, StoreIssue, TaskStore } from "../../src/store/types.js";
 import { mergeRecords } from "../../src/task/merge.js";
-import type { TaskRecord } from "../../src/task/record.js";
+
+export { record } from "./records.js";
 
 export const KEY = Uint8Array.from({ length: 32 }, (_, at) => at);
 
@@ -25,24 +26,6 @@ export function manualClock(startMs = 1_700_000_000_000): Clock & { atMs: number
     setTimer: () => () => {},
   };
   return clock;
-}
-
-export function record(id: string, more: Partial<TaskRecord> = {}): TaskRecord {
-  return {
-    v: 1,
-    id,
-    scope: "s",
-    server: "ci",
-    identity: "https://ci.example/mcp",
-    era: "2026-07-28",
-    tool: "deploy",
-    createdAtMs: 1,
-    updatedAtMs: 1,
-    phase: "tracking",
-    questions: [],
-    taskId: `task-of-${id}`,
-    ...more,
-  };
 }
 
 /** A TaskStore with the issues that it reported. */
