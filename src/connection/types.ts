@@ -1,6 +1,11 @@
 /** Owns the seam between the engine and a server: what a connection can do, whatever the transport. No code. */
 import type { JsonObject } from "../internal/json.js";
-import type { ClientCapabilities, ClientInfo, ServerDescription, ToolDescription } from "../protocol/index.js";
+import type {
+  ClientCapabilities,
+  ClientInfo,
+  ServerDescription,
+  ToolDescription,
+} from "../protocol/index.js";
 
 /** A notice that arrived on the answer of a request (progress, logging). */
 export interface Notice {
