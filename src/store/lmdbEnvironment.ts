@@ -9,7 +9,7 @@ export interface LmdbEnvironment {
   readonly database: Lmdb.RootDatabase<Buffer, Buffer>;
   readonly write: LmdbWriter["write"];
   /** Waits for the writes under way and, if no other user is left, closes the files. Call it once. */
-  leave(): Promise<void>;
+  readonly leave: () => Promise<void>;
 }
 
 interface Shared {

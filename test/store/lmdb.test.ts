@@ -1,13 +1,14 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Keyv, type KeyvStoreAdapter } from "keyv";
 import { describe, expect, test } from "vitest";
 import { toKeyValueStore } from "../../src/store/keyValue.js";
 import { lmdbStore } from "../../src/store/lmdb.js";
+import { enter } from "../../src/store/lmdbEnvironment.js";
 import { collect, idsOf, record, taskStore, temporaryFolder, temporaryLmdb } from "./fixtures.js";
 
 const run = promisify(execFile);
@@ -77,9 +78,9 @@ describe("the adapter", () => {
   });
 
   test("purges expired entries where it meets them, and not one that was set again", async () => {
-    const store = await temporaryLmdb();
-    await store.set("a:read", "x", -1);
-    await store.set("a:iterated", "x", -1);
+    const path = join(await temporaryFolder(), "db");
+    const store = lmdbStore(path);
+    await store.setMany(["a:read", "a:iterated", "b:unmet"].map((key) => ({ key, value: "x", ttl: -1 })));
     await store.set("a:kept", "x");
     expect(await store.get("a:read")).toBeUndefined();
     // The purge comes after the read; what is set meanwhile stays.
@@ -88,7 +89,28 @@ describe("the adapter", () => {
       ["a:kept", "x"],
       ["a:read", "again"],
     ]);
-    await expect.poll(() => store.setIfAbsent("a:iterated", "new")).toBe(true);
+    await store.set("a:after", "the purge");
+    const { database, leave } = await enter(path);
+    database.resetReadTxn();
+    const keys = [...database.getKeys()].map((key) => key.subarray(1).toString());
+    expect(keys).toEqual(["a:after", "a:kept", "a:read", "b:unmet"]);
+    await leave();
+    await store.disconnect();
+  });
+
+  test("sets of one turn share a transaction, and so do those that come while one is committed", async () => {
+    const path = join(await temporaryFolder(), "db");
+    const kv = toKeyValueStore(lmdbStore(path));
+    const { database, leave } = await enter(path);
+    const transactions = (): number => {
+      database.resetReadTxn();
+      return (database.getStats() as { lastTxnId: number }).lastTxnId;
+    };
+    await kv.set("first", "x", undefined);
+    const before = transactions();
+    await Promise.all(Array.from({ length: 500 }, (_, at) => kv.set(`a:${at}`, "x", undefined)));
+    expect(transactions() - before).toBeLessThanOrEqual(2);
+    await leave();
   });
 
   test("has, hasMany, getMany, deleteMany, clear by namespace", async () => {
@@ -192,6 +214,28 @@ describe("what cannot be opened", () => {
     expect(await store.get("a")).toBe("x");
     await store.disconnect();
   });
+});
+
+test("without the package lmdb: a StoreError that says what to install", async () => {
+  // A copy of the sources, where no node_modules is above them.
+  const folder = await temporaryFolder();
+  const source = fileURLToPath(new URL("../../src/", import.meta.url));
+  for (const part of ["store", "internal", "errors.ts"]) {
+    await cp(join(source, part), join(folder, "src", part), { recursive: true });
+  }
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  const entry = pathToFileURL(join(folder, "src", "store", "lmdb.ts")).href;
+  const script = `const { lmdbStore } = await import(${JSON.stringify(entry)}); await lmdbStore("db").get("a").catch((error) => console.log(error.code, error.message));`;
+  const { stdout } = await run(process.execPath, [
+    "--import",
+    "tsx",
+    "--input-type=module",
+    "--eval",
+    script,
+  ]);
+  expect(stdout.trim()).toBe(
+    "STORE lmdbStore needs the package lmdb, which is an optional peer: npm install lmdb",
+  );
 });
 
 describe("files", () => {
