@@ -81,12 +81,11 @@ function attempts(
   return oneShot(attempt, {
     ...retry,
     signal,
-    limitMs: context.limitMs,
     again: async (error, attemptNumber) => {
       seen.last = error;
       const askedMs = error instanceof ConnectionError ? (error.retryAfterMs ?? 0) : 0;
       // The server asks for more patience than the caller has: better told now than at the end of it.
-      if (signal.aborted || clock.monotonic() + askedMs > until) return false;
+      if (signal.aborted || clock.monotonic() + askedMs >= until) return false;
       if (!(await mayRepeat(error, context))) return false;
       context.tell("retry", {
         id: context.keeper.record.id,

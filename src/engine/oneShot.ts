@@ -7,8 +7,6 @@ export interface OneShotOptions {
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
   readonly factor: number;
-  /** Attempts end after this long, in milliseconds. Default: never. */
-  readonly limitMs?: number | undefined;
   /** Whether this failure may be followed by another attempt, and what to do before it. */
   readonly again: (error: unknown, attempt: number) => boolean | Promise<boolean>;
 }
@@ -36,7 +34,6 @@ export async function oneShot<T>(attempt: () => Promise<T>, options: OneShotOpti
         randomize: true,
         unref: true,
         signal: options.signal,
-        ...(options.limitMs === undefined ? {} : { maxRetryTime: options.limitMs }),
         shouldRetry: ({ error, attemptNumber }) => options.again(unboxed(error), attemptNumber),
       },
     );
