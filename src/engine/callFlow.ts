@@ -6,7 +6,6 @@ import { createDeferred } from "../internal/deferred.js";
 import type { CallAnswer, InputRequestEntry, TaskSnapshot } from "../protocol/index.js";
 import { isOver } from "../task/transition.js";
 import { mayRepeatUnknown, rpcErrorObject, sendCall, type CallEnd } from "./callStep.js";
-import { seedNeedsLook } from "./pollStep.js";
 import type { RecordKeeper } from "./recordKeeper.js";
 import type { Scheduler } from "./scheduler.js";
 import type { ServerLane } from "./serverLane.js";
@@ -64,8 +63,8 @@ export function createCallFlow(context: {
   caller: CallerOptions | undefined;
   closing: AbortSignal;
   readInputs: (entries: readonly InputRequestEntry[]) => Promise<UsableInputs>;
-  /** Called with a fresh task, which is stored; `look`: it should be looked at at once. */
-  onTask: (look: boolean) => void;
+  /** Called with a fresh task, which is stored. */
+  onTask: () => void;
   /** The call left no trace at the server: its record was removed. */
   onVanished: (error: unknown) => void;
 }): CallFlow {
@@ -210,7 +209,7 @@ export function createCallFlow(context: {
     }
     const kept = await keeper.apply({ type: "handleReceived", snapshot, digests: inputs.digests });
     handed.resolve({ storeError: kept.storeError, error: undefined });
-    context.onTask(seedNeedsLook(seed));
+    context.onTask();
   }
 
   async function takeRound(answer: Extract<CallAnswer, { kind: "input_required" }>): Promise<void> {

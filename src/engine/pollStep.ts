@@ -2,7 +2,7 @@
 import { InvalidResponseError, type TasksError } from "../errors.js";
 import type { TaskSnapshot } from "../protocol/index.js";
 import { backoffMs, intervalMs, jittered } from "../task/policy.js";
-import { isStale, isTerminalStatus } from "../task/transition.js";
+import { isStale } from "../task/transition.js";
 import { YieldedPoll, type FollowUps } from "./followUps.js";
 import { asTasksError, retryClass } from "./retryTable.js";
 import type { RecordKeeper } from "./recordKeeper.js";
@@ -192,14 +192,6 @@ export function createPollStep(context: {
     stop: () => scheduler.cancel(key),
     dueIn: () => scheduler.dueIn(key),
   };
-}
-
-/** True for a seed that is worth a look at once: something waits at the server that the handle does not hold. */
-export function seedNeedsLook(snapshot: TaskSnapshot): boolean {
-  return (
-    isTerminalStatus(snapshot.status) ||
-    (snapshot.status === "input_required" && snapshot.inputRequests === undefined)
-  );
 }
 
 /** The keeper reports its own failures; what is left is a client that closes. */

@@ -109,8 +109,9 @@ export function createTaskDriver(
     caller: context.caller,
     closing: closing.signal,
     readInputs,
-    onTask(look) {
-      pollStart = look ? "at-once" : "after-interval";
+    onTask() {
+      // Also for a handle that is over or asks already: the hint is the server's pace, whatever waits there.
+      pollStart = "after-interval";
       if (callFlow.left && options.onLateHandle === "cancel") void driver.cancel().catch(() => undefined);
       reconcile();
     },
