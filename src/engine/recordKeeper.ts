@@ -50,6 +50,8 @@ export function createRecordKeeper(
   /** True while the handle itself is not in the store: then there is nothing that an outcome could be stored to. */
   let handleUnsaved = false;
   let resaving = false;
+  /** True once the record was removed: nothing brings it back. */
+  let discarded = false;
 
   async function apply(event: TaskEvent, mode: KeepMode): Promise<Kept> {
     const before = record;
@@ -62,7 +64,7 @@ export function createRecordKeeper(
     let storeError: StoreError | undefined;
     let kept = moved.record;
     if (mode === "discard") await discard();
-    else if (moved.save) {
+    else if (moved.save && !discarded) {
       try {
         kept = await write(moved.record, mode);
         handleUnsaved = false;
@@ -93,6 +95,7 @@ export function createRecordKeeper(
   }
 
   async function discard(): Promise<void> {
+    discarded = true;
     try {
       await store.remove(record.id);
     } catch (error) {
@@ -119,6 +122,10 @@ export function createRecordKeeper(
 
   async function trySave(): Promise<boolean> {
     const release = await serial.acquire(hooks.closing);
+    if (discarded) {
+      release();
+      return true;
+    }
     try {
       record = await store.save(record);
       handleUnsaved = false;

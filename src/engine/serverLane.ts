@@ -50,6 +50,8 @@ interface Down {
   /** Who waits for the server, first come first probed. */
   readonly waiting: ((isProbe: boolean) => void)[];
   probing: boolean;
+  /** When the next probe is due, on the monotonic clock. */
+  probeAt: number;
   stopTimer: StopTimer;
 }
 
@@ -118,7 +120,7 @@ export function createServerLane(
   }
 
   function goDown(reason: Down["reason"], delayMs: number): Down {
-    down = { reason, attempts: 1, waiting: [], probing: false, stopTimer: () => undefined };
+    down = { reason, attempts: 1, waiting: [], probing: false, probeAt: 0, stopTimer: () => undefined };
     armProbe(down, delayMs);
     return down;
   }
@@ -131,6 +133,7 @@ export function createServerLane(
 
   function armProbe(state: Down, delayMs: number): void {
     state.stopTimer();
+    state.probeAt = options.clock.monotonic() + delayMs;
     state.stopTimer = options.clock.setTimer(delayMs, () => probe(state));
   }
 
@@ -147,25 +150,32 @@ export function createServerLane(
     next(true);
   }
 
-  function succeeded(): void {
+  function succeeded(isProbe: boolean): void {
     failuresInRow = 0;
+    const state = down;
+    // Asked to stay away until then: that one request was answered all the same does not take it back.
+    const restMs = notBefore - options.clock.monotonic();
+    if (state !== undefined && restMs > 0) {
+      if (isProbe) state.probing = false;
+      if (!state.probing) armProbe(state, restMs);
+      return;
+    }
     if (announced !== undefined) hooks.tell("serverUp", { server: name });
     announced = undefined;
-    const state = down;
     if (state === undefined) return;
     down = undefined;
-    notBefore = -Infinity;
     state.stopTimer();
     for (const enter of state.waiting.splice(0)) enter(false);
   }
 
-  function failed(error: unknown, method: string): void {
-    if (!isOutage(error)) return answered(error);
+  function failed(error: unknown, method: string, isProbe: boolean): void {
+    if (!isOutage(error)) return answered(error, isProbe);
     const { status, retryAfterMs } = error as { status?: number; retryAfterMs?: number };
     failuresInRow += 1;
     const reason = retryClass(error, method) === "auth" ? "auth" : "unreachable";
     const askedMs = retryAfterMs ?? 0;
     if (askedMs > 0) notBefore = Math.max(notBefore, options.clock.monotonic() + askedMs);
+    if (down !== undefined && !isProbe) return stayAway(down);
     const attempts = (down?.attempts ?? 0) + 1;
     const ownMs =
       reason === "auth" ? options.retry.authRetryMs : backoffMs(attempts, options.retry, options.random());
@@ -181,10 +191,15 @@ export function createServerLane(
     if (down !== undefined) announceDown(reason, error);
   }
 
+  /** What was under way when the server went down tells nothing new, except how long to stay away. */
+  function stayAway(state: Down): void {
+    if (!state.probing && notBefore > state.probeAt) armProbe(state, notBefore - options.clock.monotonic());
+  }
+
   /** A JSON-RPC error, however sad, shows that the server is there; an unreadable body shows nothing. */
-  function answered(error: unknown): void {
-    if (!(error instanceof ConnectionError)) return succeeded();
-    if (down?.probing !== true) return;
+  function answered(error: unknown, isProbe: boolean): void {
+    if (!(error instanceof ConnectionError)) return succeeded(isProbe);
+    if (down === undefined || !isProbe) return;
     down.attempts += 1;
     down.probing = false;
     armProbe(down, backoffMs(down.attempts, options.retry, options.random()));
@@ -207,10 +222,10 @@ export function createServerLane(
         capabilities: options.capabilities,
       });
       described = serverInfo(result) ?? described;
-      succeeded();
+      succeeded(isProbe);
       return result;
     } catch (error) {
-      if (request.signal?.aborted !== true) failed(error, method);
+      if (request.signal?.aborted !== true) failed(error, method, isProbe);
       else if (isProbe) probeLeft();
       throw error;
     }
