@@ -114,11 +114,11 @@ describe("places", () => {
     const call = async (request: ScriptedRequest): Promise<JsonObject> => {
       open += 1;
       most = Math.max(most, open);
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => run.clock.setTimer(100, resolve));
       open -= 1;
       return text(String((request.params["arguments"] as { n: number }).n));
     };
-    const run = await rig({ "tools/call": call }, { concurrency: 3 });
+    const run: Rig = await rig({ "tools/call": call }, { concurrency: 3 });
     const calls = Array.from({ length: 10 }, (_, n) =>
       run.client.callTool("srv", { name: "t", arguments: { n } }),
     );

@@ -97,7 +97,7 @@ export type RigOptions = Omit<TaskClientOptions, "clock"> & {
 
 /** A client that is connected as "srv". Jitter is off; timers of the global `setTimeout` are virtual too. */
 export async function rig(script: ConnectionScript, options: RigOptions = {}): Promise<Rig> {
-  const { connection: given = {}, clock = fakeClock(), ...clientOptions } = options;
+  const { connection: given = {}, clock = virtualClock(), ...clientOptions } = options;
   virtualGlobals(clock);
   const connection = "request" in given ? given : scriptedConnection(script, { clock, ...given });
   const client = makeClient(clock, clientOptions);
@@ -188,13 +188,25 @@ export function testStore(clock: FakeClock): KeyValueStore & {
   return guarded;
 }
 
-/** A clock that gives stores with WebCrypto between them and their callers the time they need. */
-export function patientClock(): FakeClock {
+/** Operations of WebCrypto under way: they end on another thread, at no moment that virtual time knows. */
+let cryptoUnderWay = 0;
+for (const method of ["digest", "encrypt", "decrypt", "importKey"] as const) {
+  const real = crypto.subtle[method].bind(crypto.subtle) as (...args: unknown[]) => Promise<unknown>;
+  Object.defineProperty(crypto.subtle, method, {
+    configurable: true,
+    value: (...args: unknown[]) => {
+      cryptoUnderWay += 1;
+      return real(...args).finally(() => (cryptoUnderWay -= 1));
+    },
+  });
+}
+
+/** Virtual time that goes on only when nothing is left to run, on other threads too. */
+export function virtualClock(): FakeClock {
   return fakeClock({
     async settle() {
-      for (let round = 0; round < 30; round += 1) {
+      for (let quiet = 0; quiet < 2; quiet = cryptoUnderWay === 0 ? quiet + 1 : 0) {
         await new Promise((resolve) => setImmediate(resolve));
-        await crypto.subtle.digest("SHA-256", new Uint8Array(64));
       }
     },
   });

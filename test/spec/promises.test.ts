@@ -14,8 +14,7 @@ import {
 } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import { memoryStore } from "../../src/store/memory.js";
-import { fakeClock } from "../../src/testing/index.js";
-import { done, gaps, handle, rig, state, testStore, text } from "../engine/support.js";
+import { done, gaps, handle, rig, state, testStore, text, virtualClock } from "../engine/support.js";
 
 const deploy = { name: "deploy", arguments: { env: "prod" } };
 const lost = (): ConnectionError => new ConnectionError("reset", { mayHaveRun: true });
@@ -27,7 +26,7 @@ function taskOf(call: ToolCall): TaskHandle {
 
 describe("Promise 1: No handle is lost", () => {
   test("a task handle is in the store before anybody is told of it", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     const { client, within } = await rig({ "tools/call": handle() }, { clock, store });
     let storedWhenTold = false;
@@ -37,7 +36,7 @@ describe("Promise 1: No handle is lost", () => {
   });
 
   test("a process that dies right after the handle came loses nothing", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = memoryStore(clock);
     const first = await rig({ "tools/call": handle(), "tasks/get": "hang" }, { clock, store });
     const { id } = taskOf(await first.within(first.client.callTool("srv", deploy)));
@@ -47,7 +46,7 @@ describe("Promise 1: No handle is lost", () => {
   });
 
   test("a store that refuses the handle: callTool rejects with it, and the runtime goes on in memory", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     store.refuses = (value) => value.includes("task-secret-1");
     const { client, within, told } = await rig(
@@ -65,7 +64,7 @@ describe("Promise 1: No handle is lost", () => {
 
 describe("Promise 2: No call is sent twice", () => {
   test("the intent is journaled before tools/call goes out", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     let journal = "";
     const call = async (): Promise<JsonObject> => {
@@ -79,7 +78,7 @@ describe("Promise 2: No call is sent twice", () => {
   });
 
   test("a journal that cannot be written: nothing is sent", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     store.refuses = () => true;
     const { client, connection, within } = await rig({ "tools/call": handle() }, { clock, store });
@@ -88,7 +87,7 @@ describe("Promise 2: No call is sent twice", () => {
   });
 
   test("an answer that was lost ends as outcome unknown, here and after a restart", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = memoryStore(clock);
     const first = await rig({ "tools/call": lost(), "tools/list": { tools: [] } }, { clock, store });
     const failed = first.within(first.client.callTool("srv", deploy, { callId: "c1" }));
@@ -101,7 +100,7 @@ describe("Promise 2: No call is sent twice", () => {
   });
 
   test("a process that died with the call in flight: the next one does not send it", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = memoryStore(clock);
     const first = await rig({ "tools/call": "hang" }, { clock, store });
     void first.client.callTool("srv", deploy).catch(() => undefined);
@@ -134,7 +133,7 @@ describe("Promise 2: No call is sent twice", () => {
 
 describe("Promise 3: A call id is answered once", () => {
   test("a replayed call gets its task, its result and its failure; the tool is not called again", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = memoryStore(clock);
     const answers = [
       handle(),
@@ -222,20 +221,21 @@ describe("Promise 5: Polite", () => {
   });
 
   test("Retry-After is obeyed, also when other answers come in meanwhile", async () => {
+    const clock = virtualClock();
     const busy = new ConnectionError("busy", { mayHaveRun: false, status: 429, retryAfterMs: 7000 });
     let n = 0;
     const get = async (): Promise<JsonObject | Error> => {
       n += 1;
       if (n === 1) return busy;
       // Sent before the 429 was read, answered after it.
-      if (n === 2) await new Promise((resolve) => setImmediate(resolve));
+      if (n === 2) await new Promise<void>((resolve) => clock.setTimer(50, resolve));
       return state();
     };
     const script = {
       "tools/call": (_: unknown, i: number) => handle({ taskId: `task-${i}` }),
       "tasks/get": get,
     };
-    const { client, within, clock, times } = await rig(script);
+    const { client, within, times } = await rig(script, { clock });
     await within(client.callTool("srv", deploy));
     await within(client.callTool("srv", deploy));
     await clock.advance(10_000);
@@ -247,7 +247,7 @@ describe("Promise 5: Polite", () => {
 
 describe("Promise 6: Terminal is final", () => {
   test("the first terminal snapshot is stored before it is shown", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     const { client, within, told } = await rig(
       { "tools/call": handle(), "tasks/get": done() },
@@ -264,7 +264,7 @@ describe("Promise 6: Terminal is final", () => {
   });
 
   test("nothing replaces an outcome, also when two processes watch", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = memoryStore(clock);
     const failed = state({ status: "failed", error: { code: -32000, message: "boom" } });
     const a = await rig({ "tools/call": handle(), "tasks/get": done("first") }, { clock, store });

@@ -10,7 +10,7 @@ import {
 } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import { memoryStore } from "../../src/store/memory.js";
-import { fakeClock, scriptedConnection } from "../../src/testing/index.js";
+import { scriptedConnection } from "../../src/testing/index.js";
 import {
   ack,
   asks,
@@ -18,12 +18,12 @@ import {
   form,
   handle,
   makeClient,
-  patientClock,
   rig,
   startTask,
   state,
   testStore,
   text,
+  virtualClock,
   yes,
 } from "../engine/support.js";
 
@@ -42,7 +42,7 @@ describe("Promise 7: Ask once, answer once", () => {
   });
 
   test("the first answer is stored before it is sent, and sent unchanged until it is acknowledged", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     let storedWhenSent = false;
     const update = (_: unknown, n: number): JsonObject | Error => {
@@ -61,7 +61,7 @@ describe("Promise 7: Ask once, answer once", () => {
   });
 
   test("an answer that cannot be stored is not sent, and may be given again", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     const script = { "tools/call": handle(), "tasks/get": asks({ k: form() }), "tasks/update": ack };
     const run = await rig(script, { clock, store });
@@ -141,7 +141,7 @@ describe("Promise 8: People are slow, and that is fine", () => {
   });
 
   test("a handler may defer, and anyone may answer later, from another process on that store", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = memoryStore(clock);
     const script = {
       "tools/call": handle(),
@@ -197,7 +197,7 @@ describe("Promise 9: Nothing is decided for the user", () => {
 
 describe("Promise 10: Outcomes are delivered", () => {
   test("onSettled runs until it resolves, also after a restart; then once is enough", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = memoryStore(clock);
     const failing = vi.fn((_: Settled): void => {
       throw new Error("the database is down");
@@ -223,7 +223,7 @@ describe("Promise 10: Outcomes are delivered", () => {
   });
 
   test("the outcome stays for retentionMs after its delivery, and not for ever", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = memoryStore(clock);
     const onSettled = (): void => undefined;
     const options = { clock, store, onSettled, retentionMs: 60_000 };
@@ -279,7 +279,7 @@ describe("Promise 12: Handles are secrets", () => {
       const spy = vi.spyOn(console, method).mockImplementation((...args) => void printed.push(args));
       onTestFinished(() => spy.mockRestore());
     }
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     const question = form("Password?", { password: { type: "string" } });
     const script = {
@@ -305,7 +305,7 @@ describe("Promise 12: Handles are secrets", () => {
   });
 
   test("a task is never polled over another server's or another scope's connection", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = memoryStore(clock);
     const first = await rig({ "tools/call": handle(), "tasks/get": state() }, { clock, store });
     const { id } = await startTask(first);
@@ -330,7 +330,7 @@ describe("Promise 12: Handles are secrets", () => {
   });
 
   test("arguments are kept only while the call may have to be repeated; outcomes until delivered", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     const run = await rig({ "tools/call": handle(), "tasks/get": done("outcome") }, { clock, store });
     const params = { name: "deploy", arguments: { env: "argument-secret" } };
@@ -341,7 +341,7 @@ describe("Promise 12: Handles are secrets", () => {
   });
 
   test("an ordinary result that was handed over is not kept at all", async () => {
-    const clock = fakeClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     const run = await rig({ "tools/call": text("secret result") }, { clock, store });
     await run.within(run.client.callTool("srv", { name: "read" }));
@@ -350,7 +350,7 @@ describe("Promise 12: Handles are secrets", () => {
   });
 
   test("encryptedStore: nothing of a record can be read at rest, and it works as ever", async () => {
-    const clock = patientClock();
+    const clock = virtualClock();
     const store = testStore(clock);
     const key = new Uint8Array(32).fill(7);
     const first = await rig({ "tools/call": handle() }, { clock, store: encryptedStore(store, key) });
