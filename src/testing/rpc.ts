@@ -249,8 +249,7 @@ export function rpc(deps: RpcDeps): Rpc {
 }
 
 /** The flat fields that a handle shows. */
-export function handleOf(book: TaskBook, task: StoredTask): JsonObject {
-  const view = book.view(task);
+export function handleOf(book: TaskBook, task: StoredTask, view = book.view(task)): JsonObject {
   return {
     taskId: task.taskId,
     status: view.status,
@@ -266,7 +265,7 @@ export function handleOf(book: TaskBook, task: StoredTask): JsonObject {
 export function detailOf(book: TaskBook, task: StoredTask): JsonObject {
   const view = book.view(task);
   return {
-    ...handleOf(book, task),
+    ...handleOf(book, task, view),
     ...(view.status === "input_required" ? { inputRequests: plain(Object.fromEntries(view.open)) } : {}),
     ...(view.result === undefined ? {} : { result: view.result }),
     ...(view.error === undefined ? {} : { error: { ...view.error } }),
