@@ -162,7 +162,12 @@ function rows(
   namespace: string | undefined,
 ): AsyncIterable<unknown> | Iterable<unknown> {
   if (adapter instanceof Map) return [...adapter];
-  return (adapter.iterator as (namespace?: string) => AsyncIterable<unknown>).call(adapter, namespace);
+  // An adapter that names its keys by a namespace of its own iterates by that one, as Keyv itself does.
+  const own = (adapter as { namespace?: unknown }).namespace;
+  return (adapter.iterator as (namespace?: string) => AsyncIterable<unknown>).call(
+    adapter,
+    typeof own === "string" ? own : namespace,
+  );
 }
 
 function canIterate(source: Adapter | Map<string, unknown>): boolean {

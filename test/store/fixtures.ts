@@ -2,8 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import KeyvRedis, { createKeyv } from "@keyv/redis";
 import { Keyv } from "keyv";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import type { Clock } from "../../src/internal/clock.js";
 import { encryptedStore } from "../../src/store/encrypted.js";
 import { toKeyValueStore } from "../../src/store/keyValue.js";
@@ -12,6 +13,7 @@ import { memoryStore } from "../../src/store/memory.js";
 import { createTaskStore, type TaskStoreOptions } from "../../src/store/taskStore.js";
 import type { KeyValueStore, StoreIssue, TaskStore } from "../../src/store/types.js";
 import { mergeRecords } from "../../src/task/merge.js";
+import { hasRedis, startRedis, type RedisServer } from "../helpers/redis.js";
 
 export { record } from "./records.js";
 
@@ -83,6 +85,24 @@ export class PlainAdapter {
   }
 }
 
+let redis: Promise<RedisServer> | undefined;
+let databases = 0;
+afterAll(async () => (await redis)?.stop());
+
+/** The URL of an empty database of a real Redis, one server per test file. */
+async function emptyRedis(): Promise<string> {
+  redis ??= startRedis();
+  databases += 1;
+  return `${(await redis).url}/${databases}`;
+}
+
+/** A Keyv over Redis, in the ways that its README shows. */
+async function redisKeyv(make: (url: string) => Keyv): Promise<Keyv> {
+  const keyv = make(await emptyRedis());
+  onTestFinished(() => keyv.disconnect());
+  return keyv;
+}
+
 /** Every kind of store that `toKeyValueStore` makes, each empty. */
 export const STORES: Readonly<Record<string, () => Promise<KeyValueStore>>> = {
   memory: async () => memoryStore(),
@@ -100,6 +120,23 @@ export const STORES: Readonly<Record<string, () => Promise<KeyValueStore>>> = {
   lmdb: async () => toKeyValueStore(await temporaryLmdb()),
   "a Keyv over lmdb": async () =>
     toKeyValueStore(new Keyv({ store: await temporaryLmdb(), namespace: "mine" })),
+  ...(hasRedis && {
+    "a Keyv over Redis": async () =>
+      toKeyValueStore(await redisKeyv((url) => new Keyv({ store: new KeyvRedis(url) }))),
+    "a Keyv over Redis without key prefix": async () =>
+      toKeyValueStore(
+        await redisKeyv((url) => new Keyv(new KeyvRedis(url), { namespace: "mine", useKeyPrefix: false })),
+      ),
+    "Redis by createKeyv": async () => toKeyValueStore(await redisKeyv((url) => createKeyv(url))),
+    "Redis by createKeyv with a namespace": async () =>
+      toKeyValueStore(await redisKeyv((url) => createKeyv(url, { namespace: "mine" }))),
+    "a Redis adapter": async () => {
+      const adapter = new KeyvRedis(await emptyRedis());
+      onTestFinished(() => adapter.disconnect());
+      return toKeyValueStore(adapter);
+    },
+    "encrypted Redis": async () => encryptedStore(await redisKeyv((url) => createKeyv(url)), KEY),
+  }),
   "encrypted memory": async () => encryptedStore(memoryStore(), KEY),
   "encrypted lmdb": async () => encryptedStore(await temporaryLmdb(), KEY),
   "an encrypted adapter without iterator": async () => encryptedStore(new PlainAdapter(), KEY),
