@@ -1,12 +1,11 @@
 /** Owns the public client: it composes store, engine and handles, and checks what hosts pass in. It decides nothing about tasks. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type { Connection } from "../connection/types.js";
-import type { HandedOver } from "../engine/callFlow.js";
+import type { HandedOver } from "../engine/callerWaits.js";
 import { createPoller, type Poller } from "../engine/poller.js";
 import type { TaskDriver } from "../engine/taskDriver.js";
 import type { EngineEvents, TaskInputRequest, Tell } from "../engine/types.js";
 import { StoreError, TasksError, WaitTimeoutError } from "../errors.js";
-import { raceSignal } from "../internal/abort.js";
 import { sleep, type Clock } from "../internal/clock.js";
 import { createEmitter, type Emitter, type Unsubscribe } from "../internal/emitter.js";
 import { createHold, type Hold } from "../internal/hold.js";
@@ -201,17 +200,15 @@ export class TaskClient {
   ): Promise<HandedOver | "still-asking"> {
     const asking = call.waitMs === 0 ? undefined : this.#askingLater(driver, waitUntil);
     const unwatch = driver.watch(() => undefined);
-    driver.callerJoined();
+    const { timeoutMs, signal } = call;
+    const wait = driver.wait({ timeoutMs, signal });
     try {
-      return await raceSignal(
-        Promise.race([driver.handed, ...(asking === undefined ? [] : [asking.promise])]),
-        call.signal,
-      );
+      return await Promise.race([wait.handed, ...(asking === undefined ? [] : [asking.promise])]);
     } catch (error) {
-      if (call.signal?.aborted === true) driver.callerLeft();
-      if (!(error instanceof WaitTimeoutError)) throw error;
-      throw new WaitTimeoutError(call.timeoutMs, WAITED_FOR_ANSWER, this.#handle(driver));
+      if (!(error instanceof WaitTimeoutError) || error === signal?.reason) throw error;
+      throw new WaitTimeoutError(timeoutMs, WAITED_FOR_ANSWER, this.#handle(driver));
     } finally {
+      wait.release();
       unwatch();
       asking?.stop();
     }

@@ -1,10 +1,10 @@
-/** Owns the stretch from the journaled intent to a task or an outcome, and the callers that wait for it. */
-import { InvalidResponseError, WaitTimeoutError, type StoreError } from "../errors.js";
+/** Owns the stretch from the journaled intent to a task or an outcome. Who waits for it is for `callerWaits.ts`. */
+import { InvalidResponseError } from "../errors.js";
 import type { Notice } from "../connection/types.js";
-import type { StopTimer } from "../internal/clock.js";
 import { createDeferred } from "../internal/deferred.js";
 import type { CallAnswer, InputRequestEntry, TaskSnapshot } from "../protocol/index.js";
 import { isOver } from "../task/transition.js";
+import { createCallerWaits, type CallerLimits, type CallerWait } from "./callerWaits.js";
 import { mayRepeatUnknown, rpcErrorObject, sendCall, type CallEnd } from "./callStep.js";
 import type { RecordKeeper } from "./recordKeeper.js";
 import type { Scheduler } from "./scheduler.js";
@@ -26,28 +26,16 @@ export interface CallerOptions {
   readonly discardImmediate: boolean;
 }
 
-/** What callers are handed: the call became a task, or is over. */
-export interface HandedOver {
-  /** Set when the handle could not be stored. */
-  readonly storeError: StoreError | undefined;
-  /** Set when the call ended with an error before it was a task. */
-  readonly error: unknown;
-}
-
 /** The call side of one driver. */
 export interface CallFlow {
-  /** Resolves once there is a task or an outcome. Rejects with the caller's timeout, or when the client closes. */
-  readonly handed: Promise<HandedOver>;
+  /** Waits until there is a task or an outcome. */
+  wait(limits: CallerLimits): CallerWait;
   /** Sends what is to be sent, if anything. */
   advance(lane: ServerLane, catalog: ToolCatalog): void;
-  /** True once the caller is gone. */
+  /** True while the callers are gone that waited. */
   readonly left: boolean;
   /** The record is over, by whatever way: callers are handed that. */
   ended(): void;
-  /** One more caller waits (the same `callId` again). */
-  callerJoined(): void;
-  /** A caller is gone; after the last, as `leave`. */
-  callerLeft(): void;
   /** Nobody waits any more: keep listening for a while, and let nobody be asked for it. */
   leave(): void;
   /** Resolves when no send is under way. */
@@ -69,17 +57,25 @@ export function createCallFlow(context: {
   onVanished: (error: unknown) => void;
 }): CallFlow {
   const { keeper, options, caller, closing } = context;
-  const handed = createDeferred<HandedOver>();
   const abandon = new AbortController();
+  const lateKey = `late:${keeper.record.id}`;
+  const waits = createCallerWaits({
+    clock: options.clock,
+    timeOf() {
+      if (keeper.record.phase === "asking") return "people";
+      return running !== undefined && keeper.record.call?.inFlight !== true ? "between-attempts" : "server";
+    },
+    stopTrying: (timeout) => abandon.abort(timeout),
+    onAbandoned: leave,
+  });
   let running: Promise<void> | undefined;
   let fresh = caller !== undefined;
-  let left = false;
-  let callers = 0;
+  /** True once nobody wants the call any more: it is not sent again, and nobody is asked for it. */
+  let abandoned = false;
   let vanished = false;
   let rounds = 0;
   /** What callers get instead of an outcome, when the call ended with an error of its own. */
   let endError: unknown;
-  let stopTimeout: StopTimer = () => undefined;
 
   function advance(lane: ServerLane, catalog: ToolCatalog): void {
     if (running !== undefined || closing.aborted || !wantsSending()) return;
@@ -101,7 +97,9 @@ export function createCallFlow(context: {
     try {
       if (!(await maySend(catalog))) return;
       await pauseBetweenEmptyRounds();
-      startTimeout();
+      // Given up or settled meanwhile.
+      if (!wantsSending()) return;
+      waits.restart();
       const end = await sendCall({
         keeper,
         lane,
@@ -110,25 +108,31 @@ export function createCallFlow(context: {
         tell: context.tell,
         closing,
         abandon: abandon.signal,
+        isUnwanted,
         limitMs: caller?.timeoutMs,
         timeoutMs: (caller?.timeoutMs ?? options.requestTimeoutMs) + options.lateAnswerMs,
         headers: caller?.headers,
         onNotice,
       });
-      stopTimeout();
       await take(end);
     } catch (error) {
       // The store refused in a moment where nothing may be told unstored, or the client closes.
-      handed.reject(error);
-    } finally {
-      stopTimeout();
+      waits.reject(error);
     }
+  }
+
+  function isUnwanted(): boolean {
+    return abandoned || keeper.record.cancelRequestedAtMs !== undefined;
   }
 
   /** A send that an earlier process started: nobody knows whether it ran. */
   async function maySend(catalog: ToolCatalog): Promise<boolean> {
     const orphaned = !fresh && keeper.record.phase === "calling" && keeper.record.call?.inFlight === true;
     fresh = false;
+    if (keeper.record.call?.inFlight !== true && isUnwanted()) {
+      await keeper.apply({ type: "callAbandoned" });
+      return false;
+    }
     if (!orphaned || rounds > 0) return true;
     if (await mayRepeatUnknown({ keeper, catalog, closing })) return true;
     if (!closing.aborted) await keeper.apply({ type: "callLost" });
@@ -146,22 +150,9 @@ export function createCallFlow(context: {
     await gate.promise.finally(() => closing.removeEventListener("abort", onClose));
   }
 
-  function startTimeout(): void {
-    stopTimeout();
-    if (caller === undefined || left) return;
-    stopTimeout = options.clock.setTimer(caller.timeoutMs, () => {
-      const what = "the call may still be running, and a task that comes of it is tracked";
-      const timeout = new WaitTimeoutError(caller.timeoutMs, what);
-      // Nothing is under way: stop trying, and say what the last attempt met.
-      if (keeper.record.call?.inFlight !== true) return abandon.abort(timeout);
-      left = true;
-      handed.reject(timeout);
-    });
-  }
-
   function onNotice(notice: Notice): void {
     if (notice.method !== "notifications/progress") return;
-    startTimeout();
+    waits.restart();
     caller?.onProgress?.(notice.params);
   }
 
@@ -180,7 +171,7 @@ export function createCallFlow(context: {
       case "not-run":
         vanished = true;
         await keeper.drop();
-        handed.resolve({ storeError: undefined, error: end.error });
+        waits.resolve({ storeError: undefined, error: end.error });
         context.onVanished(end.error);
         return;
       case "closed":
@@ -208,7 +199,7 @@ export function createCallFlow(context: {
       context.tell("error", { error: new InvalidResponseError(warning), server, id });
     }
     const kept = await keeper.apply({ type: "handleReceived", snapshot, digests: inputs.digests });
-    handed.resolve({ storeError: kept.storeError, error: undefined });
+    waits.resolve({ storeError: kept.storeError, error: undefined });
     context.onTask();
   }
 
@@ -219,6 +210,7 @@ export function createCallFlow(context: {
       await keeper.apply({ type: "callLost" });
       return;
     }
+    if (isUnwanted()) return void (await keeper.apply({ type: "callAbandoned" }));
     const { entries, digests } = await context.readInputs(answer.inputRequests);
     if (entries.length < answer.inputRequests.length) {
       // It cannot be answered, and there is no task that could wait for somebody who can.
@@ -235,44 +227,40 @@ export function createCallFlow(context: {
   }
 
   function immediateMode(): "discard" | "keep" {
-    return caller?.discardImmediate === true && !left ? "discard" : "keep";
+    return caller?.discardImmediate === true && waits.waiting > 0 ? "discard" : "keep";
   }
 
   function leave(): void {
-    if (left || handed.settled) return;
-    left = true;
-    stopTimeout();
-    const { id, phase, call } = keeper.record;
+    if (waits.settled) return;
+    abandoned = true;
+    const { phase, call } = keeper.record;
     if (phase === "asking") void keeper.apply({ type: "callAbandoned" }).catch(() => undefined);
     else if (call?.inFlight !== true) abandon.abort(new DOMException("The caller left", "AbortError"));
     else {
-      context.scheduler.schedule(`late:${id}`, options.lateAnswerMs, () =>
+      context.scheduler.schedule(lateKey, options.lateAnswerMs, () =>
         abandon.abort(new DOMException("The answer came too late", "AbortError")),
       );
     }
   }
 
   return {
-    handed: handed.promise,
+    wait(limits) {
+      // Somebody wants it again.
+      abandoned = false;
+      context.scheduler.cancel(lateKey);
+      return waits.add(limits);
+    },
     get left() {
-      return left;
+      return waits.left;
     },
     advance,
-    ended: () => handed.resolve({ storeError: undefined, error: endError }),
-    callerJoined() {
-      callers += 1;
-    },
-    callerLeft() {
-      callers -= 1;
-      if (callers <= 0) leave();
-    },
+    ended: () => waits.resolve({ storeError: undefined, error: endError }),
     leave,
     async idle() {
       while (running !== undefined) await running;
     },
     close(reason) {
-      stopTimeout();
-      if (!isOver(keeper.record)) handed.reject(reason);
+      if (!isOver(keeper.record)) waits.reject(reason);
     },
   };
 }

@@ -12,6 +12,7 @@ import { linkSignals } from "../internal/abort.js";
 import type { JsonObject } from "../internal/json.js";
 import { inputResponsesObject, readCallAnswer, RPC, type CallAnswer } from "../protocol/index.js";
 import type { RpcErrorObject } from "../task/events.js";
+import { isOver } from "../task/transition.js";
 import { oneShot } from "./oneShot.js";
 import { certainlyNotRun, retryClass } from "./retryTable.js";
 import type { RecordKeeper } from "./recordKeeper.js";
@@ -28,7 +29,7 @@ export type CallEnd =
   | { readonly kind: "not-run"; readonly error: unknown }
   /** Nobody can say whether it ran. */
   | { readonly kind: "unknown"; readonly error: unknown }
-  /** The client closed meanwhile; the record says what is known. */
+  /** The client closed, or the call ended by another way; the record says what is known. */
   | { readonly kind: "closed" };
 
 /** What one sending needs. */
@@ -41,6 +42,8 @@ export interface CallStepContext {
   readonly closing: AbortSignal;
   /** Ends the attempts (the caller left before anything was sent, or a late answer was waited for long enough). */
   readonly abandon: AbortSignal;
+  /** True once nobody wants the call any more: what did not run is not sent again. */
+  readonly isUnwanted: () => boolean;
   /** How long attempts that did not run are repeated, in milliseconds; undefined: until the client closes. */
   readonly limitMs: number | undefined;
   /** Milliseconds without a sign of life until the request is given up. */
@@ -56,7 +59,8 @@ export async function sendCall(context: CallStepContext): Promise<CallEnd> {
   try {
     return { kind: "answered", answer: await attempts(context, link.signal, seen) };
   } catch (error) {
-    if (context.closing.aborted) return { kind: "closed" };
+    // Over by another way: there is nothing left to say.
+    if (context.closing.aborted || isOver(context.keeper.record)) return { kind: "closed" };
     // What the last attempt met says more than that we stopped trying.
     return endOf(context.abandon.aborted && "last" in seen ? seen.last : error, context);
   } finally {
@@ -85,8 +89,8 @@ function attempts(
       seen.last = error;
       const askedMs = error instanceof ConnectionError ? (error.retryAfterMs ?? 0) : 0;
       // The server asks for more patience than the caller has: better told now than at the end of it.
-      if (signal.aborted || clock.monotonic() + askedMs >= until) return false;
-      if (!(await mayRepeat(error, context))) return false;
+      if (signal.aborted || context.isUnwanted() || clock.monotonic() + askedMs >= until) return false;
+      if (isOver(context.keeper.record) || !(await mayRepeat(error, context))) return false;
       context.tell("retry", {
         id: context.keeper.record.id,
         server: context.lane.name,
@@ -148,6 +152,9 @@ async function sendOnce(context: CallStepContext, signal: AbortSignal, direct: b
     // The intent is journaled before the request goes out; the store's refusal stops it.
     beforeSend: async () => {
       if (keeper.record.call?.inFlight !== true) await keeper.apply({ type: "callSending" }, "must");
+      if (isOver(keeper.record)) {
+        throw new ConnectionError("The call was given up before it was sent", { mayHaveRun: false });
+      }
     },
   });
   return readCallAnswer(raw);

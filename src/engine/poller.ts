@@ -101,8 +101,10 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
         if (drivers.get(done.id) === done) drivers.delete(done.id);
       },
     });
+    // What is read after the end can be looked at; nobody waits for it to move.
+    if (closed) driver.stop(new ClientClosedError());
     // A record that is over needs nobody to look after it; whoever holds the driver can still read it.
-    if (!isOver(record) || start === "resume") drivers.set(record.id, driver);
+    else if (!isOver(record) || start === "resume") drivers.set(record.id, driver);
     return driver;
   }
 

@@ -12,7 +12,8 @@ import { checkInputResponse } from "../protocol/index.js";
 import { unsentKeys, type QuestionNotice } from "../task/questions.js";
 import type { Question, TaskRecord } from "../task/record.js";
 import { isOver, type Moved } from "../task/transition.js";
-import { createCallFlow, type CallerOptions, type HandedOver } from "./callFlow.js";
+import type { CallerLimits, CallerWait } from "./callerWaits.js";
+import { createCallFlow, type CallerOptions } from "./callFlow.js";
 import { deliver, settledOf } from "./delivery.js";
 import { createFollowUps } from "./followUps.js";
 import { ALL_INPUTS, createInputBroker, openQuestions, readQuestion } from "./inputBroker.js";
@@ -39,8 +40,8 @@ export type DriverStart = "call" | "resume" | "adopt" | "rest";
 export interface TaskDriver {
   readonly id: string;
   readonly record: TaskRecord;
-  /** See `CallFlow.handed`. Resolved from the start where the call has been handed over before. */
-  readonly handed: Promise<HandedOver>;
+  /** Waits for a task or an outcome; resolved from the start where the call has been handed over before. */
+  wait(limits: CallerLimits): CallerWait;
   /** Resolves with the settled record once its outcome is stored. Rejects with `ClientClosedError`. */
   readonly settled: Promise<TaskRecord>;
   /**
@@ -55,8 +56,6 @@ export interface TaskDriver {
   respond(key: string, response: unknown, digest?: string): Promise<void>;
   /** Resolves when the server acknowledged, or the task is over. */
   cancel(): Promise<void>;
-  callerJoined(): void;
-  callerLeft(): void;
   /** Somebody took the outcome; where there is no `onSettled`, that is its delivery. */
   taken(): Promise<void>;
   /** Plans nothing more; resolves when what is under way has ended and is stored. */
@@ -118,6 +117,7 @@ export function createTaskDriver(
     onVanished(error) {
       over.abort(withdrawal("The call did not run"));
       settled.reject(error);
+      acknowledged.resolve();
       if (context.caller === undefined) report(asTasksError(error, "A stored call was not sent"));
       context.onDone(driver);
     },
@@ -267,7 +267,7 @@ export function createTaskDriver(
     get record() {
       return keeper.record;
     },
-    handed: callFlow.handed,
+    wait: (limits) => callFlow.wait(limits),
     settled: settled.promise,
     attach(connected) {
       if (closing.signal.aborted) return;
@@ -286,8 +286,6 @@ export function createTaskDriver(
     openInputs: () => broker.open(keeper.record),
     respond,
     cancel,
-    callerJoined: () => callFlow.callerJoined(),
-    callerLeft: () => callFlow.callerLeft(),
     async taken() {
       if (options.onSettled === undefined && keeper.record.phase === "settled") {
         await keeper.apply({ type: "delivered" }).catch(() => undefined);
