@@ -128,7 +128,7 @@ async function ask(from: string, message: string): Promise<void> {
   const question = `${printable(from, 30)} asks: ${printable(message, 40)}`;
   if (keyboard === undefined) {
     view.say(question);
-    view.say("There is no terminal to ask on, so the demo approves by itself.");
+    view.say("Nobody can be asked here, so the demo approves by itself.");
   } else {
     const untilMs = Date.now() + ANSWER_MS;
     prompt = () => `${question} [y/n, in ${Math.ceil((untilMs - Date.now()) / 1000)} s]`;

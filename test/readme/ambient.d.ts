@@ -1,4 +1,4 @@
-/** Owns the shapes of packages that recipes import and that come without types, or are not installed here. */
+/** Owns the shapes of packages that recipes import and that come without types. */
 
 declare module "express" {
   interface Request {
@@ -15,15 +15,4 @@ declare module "express" {
     listen(port: number): { close(callback: () => void): void };
   }
   export default function express(): Application;
-}
-
-declare module "@keyv/redis" {
-  /** As `@keyv/redis` 5 declares it, as far as a storage adapter goes. */
-  export default class KeyvRedis {
-    constructor(url: string);
-    get<Value>(key: string): Promise<Value | undefined>;
-    set(key: string, value: string, ttl?: number): Promise<void>;
-    delete(key: string): Promise<boolean>;
-    iterator<Value>(namespace?: string): AsyncGenerator<[string, Value | undefined], void, unknown>;
-  }
 }
