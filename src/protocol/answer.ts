@@ -31,7 +31,7 @@ export function readCallAnswer(raw: JsonObject): CallAnswer {
     case "input_required":
       return readQuestion(raw);
     case "task":
-      return { kind: "task", snapshot: readTaskSnapshot(unnested(raw)) };
+      return { kind: "task", snapshot: readTaskSnapshot(unnested(raw), "handle") };
     default:
       throw new InvalidResponseError("resultType: not one that this revision knows", {
         taskId: taskIdOf(raw),

@@ -51,8 +51,9 @@ export function isKnownStatus(status: unknown): status is TaskStatus {
 /**
  * Reads the fields of a task, as a handle, a poll or a push shows them. Fields that cannot be used are left out with
  * a warning. Throws `InvalidResponseError` (with `taskId`, where there is one) when there is no task id or no status.
+ * A handle may be over already, but carries no result or error by the protocol: there, nothing is missing.
  */
-export function readTaskSnapshot(raw: unknown): TaskSnapshot {
+export function readTaskSnapshot(raw: unknown, shownBy: "handle" | "state" = "state"): TaskSnapshot {
   if (!isObject(raw)) throw new InvalidResponseError("The task is not an object");
   // First of all, so that whatever else is wrong, the host can still cancel what it caused.
   const taskId = taskIdOf(raw);
@@ -67,8 +68,9 @@ export function readTaskSnapshot(raw: unknown): TaskSnapshot {
   const ttlMs = raw["ttlMs"] === null ? null : readDuration(raw, "ttlMs", warnings);
   const pollIntervalMs = readDuration(raw, "pollIntervalMs", warnings);
   const inputRequests = status === "input_required" ? readQuestions(raw, warnings) : undefined;
-  const result = status === "completed" ? readResult(raw, warnings) : undefined;
-  const error = status === "failed" ? readError(raw, warnings) : undefined;
+  const ofPayload = shownBy === "handle" ? [] : warnings;
+  const result = status === "completed" ? readResult(raw, ofPayload) : undefined;
+  const error = status === "failed" ? readError(raw, ofPayload) : undefined;
   const extra = extraOf(raw);
   return {
     taskId,
