@@ -19,7 +19,7 @@ import { startWorker, type WorkerProcess } from "./workerProcess.js";
 const KILL_AT_STEP = 5;
 const DOWN_MS = 1500;
 /** The person gets this long to answer. */
-const ANSWER_MS = 12_000;
+const ANSWER_MS = 10_000;
 const FRAME_MS = 100;
 const POLL_INTERVAL_MS = 500;
 
