@@ -157,6 +157,11 @@ export function createCallFlow(context: {
   }
 
   async function take(end: CallEnd): Promise<void> {
+    if (keeper.record.taskId !== undefined) {
+      // Another process sent the same call, and its handle came first.
+      waits.resolve({ storeError: undefined, error: undefined });
+      return context.onTask();
+    }
     switch (end.kind) {
       case "answered":
         return takeAnswer(end.answer);

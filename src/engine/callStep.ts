@@ -59,8 +59,7 @@ export async function sendCall(context: CallStepContext): Promise<CallEnd> {
   try {
     return { kind: "answered", answer: await attempts(context, link.signal, seen) };
   } catch (error) {
-    // Over by another way: there is nothing left to say.
-    if (context.closing.aborted || isOver(context.keeper.record)) return { kind: "closed" };
+    if (context.closing.aborted || isElsewhere(context.keeper)) return { kind: "closed" };
     // What the last attempt met says more than that we stopped trying.
     return endOf(context.abandon.aborted && "last" in seen ? seen.last : error, context);
   } finally {
@@ -90,7 +89,7 @@ function attempts(
       const askedMs = error instanceof ConnectionError ? (error.retryAfterMs ?? 0) : 0;
       // The server asks for more patience than the caller has: better told now than at the end of it.
       if (signal.aborted || context.isUnwanted() || clock.monotonic() + askedMs >= until) return false;
-      if (isOver(context.keeper.record) || !(await mayRepeat(error, context))) return false;
+      if (isElsewhere(context.keeper) || !(await mayRepeat(error, context))) return false;
       context.tell("retry", {
         id: context.keeper.record.id,
         server: context.lane.name,
@@ -152,12 +151,17 @@ async function sendOnce(context: CallStepContext, signal: AbortSignal, direct: b
     // The intent is journaled before the request goes out; the store's refusal stops it.
     beforeSend: async () => {
       if (keeper.record.call?.inFlight !== true) await keeper.apply({ type: "callSending" }, "must");
-      if (isOver(keeper.record)) {
+      if (isElsewhere(keeper)) {
         throw new ConnectionError("The call was given up before it was sent", { mayHaveRun: false });
       }
     },
   });
   return readCallAnswer(raw);
+}
+
+/** The call became a task or came to an end by another way (a caller that left, another process): it is not sent. */
+function isElsewhere({ record }: RecordKeeper): boolean {
+  return isOver(record) || record.taskId !== undefined;
 }
 
 function callParams({ record }: RecordKeeper): JsonObject {

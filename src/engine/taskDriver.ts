@@ -245,9 +245,10 @@ export function createTaskDriver(
     // Stored before it is sent; when the store refuses, nothing has happened.
     await keeper.apply({ type: "inputAnswered", key, digest: question.digest, response: checked }, "must");
     const now = keeper.record.questions.find((candidate) => candidate.key === key);
-    const mine = now?.response !== undefined && JSON.stringify(now.response) === JSON.stringify(checked);
-    // Another process was faster: its answer stands.
-    if (now?.state === "answered" && !mine) throw new InputAlreadyAnsweredError(now.answeredAtMs);
+    if (now?.response !== undefined && JSON.stringify(now.response) === JSON.stringify(checked)) return;
+    // Not stored: the question was withdrawn meanwhile, or another process was faster and its answer stands.
+    if (now !== undefined && !isOver(keeper.record)) throw new InputAlreadyAnsweredError(now.answeredAtMs);
+    throw new InvalidInputResponseError("key", "the question was withdrawn before the answer was stored");
   }
 
   async function cancel(): Promise<void> {

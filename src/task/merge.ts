@@ -8,14 +8,20 @@ import { isOver } from "./transition.js";
  */
 export function mergeRecords(stored: TaskRecord, mine: TaskRecord): TaskRecord {
   if (stored === mine) return mine;
-  if (isOver(stored) && !wasGivenUp(stored)) return mergeOver(stored, mine);
+  if (isOver(stored) && !givesWay(stored, mine)) return mergeOver(stored, mine);
+  const cancel = mergeCancel(stored, mine);
+  // The first handle stays: two processes may have sent one call, and a stored task must not be lost.
+  if (stored.taskId !== undefined && stored.taskId !== mine.taskId) return { ...stored, ...cancel };
+  const questions = isOver(mine) ? mine.questions : mergeQuestions(stored, mine);
+  return { ...mine, ...cancel, questions };
+}
+
+function mergeCancel(stored: TaskRecord, mine: TaskRecord): Partial<TaskRecord> {
   const cancelRequestedAtMs = earliest(stored.cancelRequestedAtMs, mine.cancelRequestedAtMs);
   const cancelAckedAtMs = earliest(stored.cancelAckedAtMs, mine.cancelAckedAtMs);
   return {
-    ...mine,
     ...(cancelRequestedAtMs === undefined ? {} : { cancelRequestedAtMs }),
     ...(cancelAckedAtMs === undefined ? {} : { cancelAckedAtMs }),
-    questions: isOver(mine) ? mine.questions : mergeQuestions(stored, mine),
   };
 }
 
@@ -66,8 +72,12 @@ function progress(question: Question): number {
   }
 }
 
-function wasGivenUp(record: TaskRecord): boolean {
-  return record.outcome?.status === "lost" && record.outcome.reason === "gave-up";
+/** An outcome that only says that somebody did not know gives way to who knows. */
+function givesWay(stored: TaskRecord, mine: TaskRecord): boolean {
+  if (stored.outcome?.status !== "lost") return false;
+  if (stored.outcome.reason === "gave-up") return true;
+  if (stored.outcome.reason !== "call-outcome-unknown" || stored.taskId !== undefined) return false;
+  return mine.taskId !== undefined || (isOver(mine) && mine.outcome?.status !== "lost");
 }
 
 function earliest(a: number | undefined, b: number | undefined): number | undefined {

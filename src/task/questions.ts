@@ -96,7 +96,7 @@ function stillShown(
       notices.push({ key: question.key, what: "changed-after-answer" });
       return { ...question, state: "refused" };
     case "acked":
-      return stillShownAfterAck(question, context, notices);
+      return stillShownAfterAck(question, digest, context, notices);
     case "refused":
     case "closed":
       return question;
@@ -105,9 +105,16 @@ function stillShown(
 
 function stillShownAfterAck(
   question: Question,
+  digest: string,
   context: { nowMs: number; policy: AnswerPolicy },
   notices: QuestionNotice[],
 ): Question {
+  if (digest !== question.digest) {
+    // Another request under an answered key: the answer was not meant for it.
+    if (question.reported === true) return question;
+    notices.push({ key: question.key, what: "changed-after-answer" });
+    return { ...question, reported: true };
+  }
   const waitedMs = context.nowMs - (question.ackedAtMs ?? context.nowMs);
   // A wall clock that went back only makes us wait longer, never ask again.
   if (waitedMs < context.policy.answerGraceMs) return question;

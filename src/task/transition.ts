@@ -4,7 +4,7 @@ import type { TaskSnapshot } from "../protocol/index.js";
 import type { RpcErrorObject, TaskEvent } from "./events.js";
 import { hasOutlivedTtl, intervalMs, type PollPolicy } from "./policy.js";
 import { closed, reconcileQuestions, type AnswerPolicy, type QuestionNotice } from "./questions.js";
-import type { Outcome, Question, StoredSnapshot, TaskRecord } from "./record.js";
+import type { Outcome, Phase, Question, StoredSnapshot, TaskRecord } from "./record.js";
 
 /** Unknown members of a snapshot beyond this much JSON text are not kept. */
 const MAX_EXTRA_CHARS = 16_384;
@@ -28,9 +28,36 @@ export interface Moved {
   readonly unproven: boolean;
 }
 
+/** In which phases an event means something. What comes after the outcome is for {@link moveSettled}. */
+const FITS: Readonly<Record<TaskEvent["type"], readonly Phase[]>> = {
+  callSending: ["calling", "asking"],
+  callNotRun: ["calling"],
+  callCompleted: ["calling"],
+  callFailed: ["calling"],
+  callLost: ["calling"],
+  callAsked: ["calling"],
+  handleReceived: ["calling"],
+  callAbandoned: ["calling", "asking"],
+  snapshotSeen: ["tracking"],
+  pollStarted: ["tracking"],
+  pollFailed: ["tracking"],
+  taskGone: ["tracking"],
+  ttlPassed: ["tracking"],
+  inputAnswered: ["asking", "tracking"],
+  updateAcked: ["tracking"],
+  updateRefused: ["tracking"],
+  cancelRequested: ["calling", "asking", "tracking"],
+  cancelAcked: ["tracking"],
+  gaveUp: ["tracking"],
+  paused: ["tracking"],
+  revived: [],
+  delivered: [],
+};
+
 /** Moves a record. Events that do not fit the record's phase change nothing. */
 export function transition(record: TaskRecord, event: TaskEvent, context: TransitionContext): Moved {
   if (isOver(record)) return moveSettled(record, event, context);
+  if (!FITS[event.type].includes(record.phase)) return same(record);
   switch (event.type) {
     case "callSending":
       return keep(
@@ -47,7 +74,7 @@ export function transition(record: TaskRecord, event: TaskEvent, context: Transi
     case "callLost":
       return settle(record, { status: "lost", reason: "call-outcome-unknown" }, context);
     case "callAbandoned":
-      return record.taskId === undefined ? settle(record, { status: "cancelled" }, context) : same(record);
+      return settle(record, { status: "cancelled" }, context);
     case "callAsked":
       return asked(record, event, context);
     case "handleReceived":
@@ -166,9 +193,10 @@ function snapshotSeen(
   event: Extract<TaskEvent, { type: "snapshotSeen" }>,
   context: TransitionContext,
 ): Moved {
-  if (record.phase !== "tracking") return same(record);
-  const { snapshot } = event;
-  const outcome = outcomeOf(snapshot);
+  const outcome = outcomeOf(event.snapshot);
+  // An end without its payload proves nothing, and is not shown: the server may say something else next time.
+  const unproven = outcome === undefined && isTerminalStatus(event.snapshot.status);
+  const snapshot = unproven ? { ...event.snapshot, ...lastProven(record) } : event.snapshot;
   // A terminal state never changes at the server, so it is true however late it arrives.
   if (outcome === undefined && !event.acceptStale && isStale(record.snapshot, snapshot)) return same(record);
   const stored = storedSnapshot(record.snapshot, snapshot);
@@ -195,7 +223,16 @@ function snapshotSeen(
     save,
     statusChanged,
     notices: questions.notices,
-    unproven: isTerminalStatus(snapshot.status),
+    unproven,
+  };
+}
+
+/** What a snapshot that proves nothing leaves as it was. */
+function lastProven({ snapshot }: TaskRecord): Pick<TaskSnapshot, "status"> & Partial<TaskSnapshot> {
+  return {
+    status: snapshot?.status ?? "working",
+    ...(snapshot?.statusMessage === undefined ? {} : { statusMessage: snapshot.statusMessage }),
+    ...(snapshot?.lastUpdatedAt === undefined ? {} : { lastUpdatedAt: snapshot.lastUpdatedAt }),
   };
 }
 
