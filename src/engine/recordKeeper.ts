@@ -28,10 +28,15 @@ export interface RecordKeeper {
   readonly record: TaskRecord;
   /** Moves the record and stores it; `onChange` runs before the promise resolves. Rejects only in `must` mode, or when closed. */
   apply(event: TaskEvent, mode?: KeepMode): Promise<Kept>;
-  /** Takes over what other processes wrote. `theirs`: they are in charge, so their record replaces ours. */
-  refresh(theirs: boolean): Promise<void>;
+  /**
+   * Takes over what other processes wrote; answers false where the record is no longer stored. `theirs`: they are in
+   * charge, so their record replaces ours.
+   */
+  refresh(theirs: boolean): Promise<boolean>;
   /** Removes a record that stands for nothing: the call never ran. Nobody is told. */
   drop(): Promise<void>;
+  /** Removes the record for good: what is under way does not bring it back. Rejects with `StoreError`. */
+  remove(): Promise<void>;
   /** Resolves when no write is under way. */
   idle(): Promise<void>;
 }
@@ -94,10 +99,14 @@ export function createRecordKeeper(
     }
   }
 
-  async function discard(): Promise<void> {
+  async function remove(): Promise<void> {
     discarded = true;
+    await store.remove(record.id);
+  }
+
+  async function discard(): Promise<void> {
     try {
-      await store.remove(record.id);
+      await remove();
     } catch (error) {
       // It ends as outcome-unknown after a restart, which is true of what that process can know.
       report(error as StoreError);
@@ -127,8 +136,9 @@ export function createRecordKeeper(
       return true;
     }
     try {
-      record = await store.save(record);
+      const stored = await store.save(record);
       handleUnsaved = false;
+      takeOver(stored);
       return true;
     } catch {
       return false;
@@ -141,11 +151,16 @@ export function createRecordKeeper(
     hooks.tell("error", { error, server: record.server, id: record.id });
   }
 
-  async function refresh(theirs: boolean): Promise<void> {
+  async function refresh(theirs: boolean): Promise<boolean> {
     const stored = await store.load(record.id);
-    if (stored === undefined) return;
+    if (stored === undefined) return false;
+    takeOver(theirs ? stored : mergeRecords(stored, record));
+    return true;
+  }
+
+  /** What another process made of the record is a change like any other. */
+  function takeOver(next: TaskRecord): void {
     const before = record;
-    const next = theirs ? stored : mergeRecords(stored, before);
     if (JSON.stringify(next) === JSON.stringify(before)) return;
     record = next;
     const statusChanged =
@@ -171,6 +186,7 @@ export function createRecordKeeper(
     apply: (event, mode = "keep") => locked(() => apply(event, mode)),
     refresh: (theirs) => locked(() => refresh(theirs)),
     drop: () => locked(discard),
+    remove: () => locked(remove),
     idle: () => locked(async () => undefined),
   };
 }
