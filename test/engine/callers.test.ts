@@ -346,7 +346,7 @@ describe("a client that is closed", () => {
     const store = testStore(clock);
     const run = await rig({ "tools/call": handle(), "tasks/get": state() }, { clock, store });
     await startTask(run, {}, tool);
-    store.setIfUnchanged = () => new Promise(() => undefined);
+    store.slowMs = 1e9;
     await run.within(run.client.close({ timeoutMs: 2000 }), 2000);
     expect(clock.monotonic()).toBeLessThanOrEqual(2000);
     expect(await makeClient(clock, { store }).tasks()).toHaveLength(1);

@@ -150,6 +150,8 @@ export function listen(client: TaskClient, clock: FakeClock): Told {
 /** A store whose writes are refused while `refuses` says so, and which says what it holds. */
 export function testStore(clock: FakeClock): KeyValueStore & {
   refuses: (value: string) => boolean;
+  /** How long writes take from now on. */
+  slowMs: number;
   readonly writes: readonly string[];
   /** All keys and values now, as text. */
   dump(): Promise<string>;
@@ -159,20 +161,21 @@ export function testStore(clock: FakeClock): KeyValueStore & {
   const guarded = {
     kind: inner.kind,
     refuses: (_value: string): boolean => false,
+    slowMs: 0,
     writes,
     get: (key: string) => inner.get(key),
     entries: (prefix: string) => inner.entries(prefix),
     delete: (key: string) => inner.delete(key),
     async set(key: string, value: string, ttlMs: number | undefined) {
-      admit(value);
+      await admit(value);
       await inner.set(key, value, ttlMs);
     },
     async setIfAbsent(key: string, value: string, ttlMs: number | undefined) {
-      admit(value);
+      await admit(value);
       return inner.setIfAbsent(key, value, ttlMs);
     },
     async setIfUnchanged(key: string, seen: string, value: string, ttlMs: number | undefined) {
-      admit(value);
+      await admit(value);
       return inner.setIfUnchanged(key, seen, value, ttlMs);
     },
     async dump() {
@@ -181,7 +184,8 @@ export function testStore(clock: FakeClock): KeyValueStore & {
       return lines.join("\n");
     },
   };
-  function admit(value: string): void {
+  async function admit(value: string): Promise<void> {
+    if (guarded.slowMs > 0) await new Promise<void>((resolve) => clock.setTimer(guarded.slowMs, resolve));
     if (guarded.refuses(value)) throw new Error("the disk is full");
     writes.push(value);
   }

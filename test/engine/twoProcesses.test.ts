@@ -19,6 +19,7 @@ import {
   rig,
   startTask,
   state,
+  testStore,
   text,
   virtualClock,
   yes,
@@ -178,7 +179,7 @@ describe.each(stores)("a store %s", (_kind, makeStore) => {
 
 test("an answer to a question that was withdrawn meanwhile is refused, not swallowed", async () => {
   const clock = virtualClock();
-  const store = memoryStore(clock);
+  const store = testStore(clock);
   const a = await rig(
     { "tools/call": handle(), "tasks/get": [asks({ k: form() }), state()] },
     { clock, store },
@@ -186,11 +187,7 @@ test("an answer to a question that was withdrawn meanwhile is refused, not swall
   const task = await startTask(a);
   await clock.advance(1500);
   // The withdrawal is on its way into a slow store when the answer comes.
-  const write = store.setIfUnchanged.bind(store);
-  store.setIfUnchanged = async (...args) => {
-    await wait(clock, 2000);
-    return write(...args);
-  };
+  store.slowMs = 2000;
   await clock.advance(1000);
   expect(task.pendingInputs).toHaveLength(1);
   await expect(a.within(task.respond("k", yes))).rejects.toBeInstanceOf(InvalidInputResponseError);
