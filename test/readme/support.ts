@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/[\\/]$/, "");
 
@@ -21,12 +22,18 @@ export function tsBlocks(file: string): Block[] {
   }));
 }
 
-/** An empty folder inside the repository, so that programs in it import this package by its name; git ignores it. */
+/**
+ * An empty folder inside the repository, so that programs in it import this package by its name. It is removed when
+ * the test has passed; git ignores it.
+ */
 export function emptyFolder(name: string): string {
   if (!existsSync(join(ROOT, "dist", "index.d.ts"))) throw new Error("No build: npm run build");
   const folder = join(ROOT, ".tmp", name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  onTestFinished(({ task }) => {
+    if (task.result?.state !== "fail") rmSync(folder, { recursive: true, force: true });
+  });
   return folder;
 }
 
