@@ -17,7 +17,7 @@ const clockRule = {
 };
 
 export default tseslint.config(
-  { ignores: ["dist/", "node_modules/", "coverage/", "test/fixtures/"] },
+  { ignores: ["dist/", "node_modules/", "coverage/", "test/fixtures/", ".tmp/"] },
   {
     files: ["**/*.ts"],
     extends: [...tseslint.configs.recommendedTypeChecked],
