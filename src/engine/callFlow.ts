@@ -58,7 +58,8 @@ export function createCallFlow(context: {
 }): CallFlow {
   const { keeper, options, caller, closing } = context;
   const abandon = new AbortController();
-  const lateKey = `late:${keeper.record.id}`;
+  const lateKey = Symbol("late");
+  const roundKey = Symbol("round");
   const waits = createCallerWaits({
     clock: options.clock,
     timeOf() {
@@ -144,7 +145,7 @@ export function createCallFlow(context: {
     const { record } = keeper;
     if (record.phase !== "asking" || record.questions.length > 0) return;
     const gate = createDeferred<void>();
-    context.scheduler.schedule(`round:${record.id}`, options.poll.defaultIntervalMs, () => gate.resolve());
+    context.scheduler.schedule(roundKey, options.poll.defaultIntervalMs, () => gate.resolve());
     const onClose = (): void => gate.reject(closing.reason);
     closing.addEventListener("abort", onClose, { once: true });
     await gate.promise.finally(() => closing.removeEventListener("abort", onClose));

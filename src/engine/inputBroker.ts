@@ -3,6 +3,7 @@ import { TasksError } from "../errors.js";
 import type { JsonObject } from "../internal/json.js";
 import { readInputRequest, type ClientCapabilities, type InputRequest } from "../protocol/index.js";
 import type { Question, TaskRecord } from "../task/record.js";
+import { isOver } from "../task/transition.js";
 import type { InputRequestHandler, TaskInputRequest, Tell } from "./types.js";
 
 /** Everything that a server may ask: how questions are read where no handler says what it can answer. */
@@ -120,8 +121,9 @@ export function createInputBroker(options: {
   };
 }
 
-/** The questions that wait for an answer. */
+/** The questions that wait for an answer: none of a task that is over (or given up, until it is gone on with). */
 export function openQuestions(record: TaskRecord): Question[] {
+  if (isOver(record)) return [];
   return record.questions.filter((question) => question.state === "open");
 }
 

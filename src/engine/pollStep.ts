@@ -40,7 +40,7 @@ export function createPollStep(context: {
 }): PollStep {
   const { keeper, scheduler, options, over } = context;
   const { clock } = options;
-  const key = `poll:${keeper.record.id}`;
+  const key = Symbol("poll");
   const receivedMono =
     clock.monotonic() - Math.max(clock.now() - (keeper.record.receivedAtMs ?? clock.now()), 0);
   const startedMono = clock.monotonic();

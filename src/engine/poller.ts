@@ -119,19 +119,28 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
         if (record.phase !== "delivered") foreign.add(record.server);
         continue;
       }
-      const driver = resumeOne(record, connected);
+      const driver = await resumeOne(record, connected);
       if (driver !== undefined) found.push(driver);
     }
     for (const server of foreign) reportForeign(server);
     return found;
   }
 
-  function resumeOne(record: TaskRecord, server: DriverServer | undefined): TaskDriver | undefined {
+  async function resumeOne(
+    record: TaskRecord,
+    server: DriverServer | undefined,
+  ): Promise<TaskDriver | undefined> {
     if (record.phase === "delivered") return undefined;
     if (server === undefined && !isOver(record)) return driverOf(record, "rest");
-    const driver = driverOf(record, "resume");
+    const driver = (await current(record.id)) ?? driverOf(record, "resume");
     driver.attach(server);
     return driver;
+  }
+
+  /** The running driver of a call, as the call stands now: what only follows another process is read again. */
+  async function current(id: string): Promise<TaskDriver | undefined> {
+    await drivers.get(id)?.catchUp();
+    return drivers.get(id);
   }
 
   function reportForeign(server: string): void {
@@ -142,7 +151,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
   }
 
   async function existing(id: string, call: NewCall, digest: string): Promise<TaskDriver | undefined> {
-    const running = drivers.get(id);
+    const running = await current(id);
     const record = running?.record ?? (await store.load(id));
     if (record === undefined) return undefined;
     checkSameCall(record, call, digest);
@@ -212,7 +221,10 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     const server = serverOf(name);
     const { identity } = server.lane.connection;
     for (const driver of drivers.values()) {
-      if (driver.record.taskId === taskId && driver.record.identity === identity) return driver;
+      if (driver.record.taskId !== taskId || driver.record.identity !== identity) continue;
+      if (driver.resting) await driver.catchUp();
+      attachResting(driver, name, server);
+      return driver;
     }
     const id = `adopted-${(await sha256(canonicalJson([identity, taskId]))).slice(0, 22)}`;
     return ids.run(id, async () => {
@@ -225,8 +237,9 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       };
       const { created, record: stored } = await store.create(record);
       if (closed) throw new ClientClosedError();
-      const driver = driverOf(stored, created ? "adopt" : "resume");
-      if (!isOver(stored)) driver.attach(server);
+      if (isOver(stored)) return driverOf(stored, "rest");
+      const driver = (await current(id)) ?? driverOf(stored, created ? "adopt" : "resume");
+      driver.attach(server);
       return driver;
     });
   }
@@ -238,7 +251,12 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       { type: "revived" },
       { nowMs, poll: options.poll, answers: { answerGraceMs: options.answerGraceMs } },
     );
-    return moved.save ? store.save(moved.record) : record;
+    if (!moved.save) return record;
+    const saved = await store.save(moved.record);
+    // The driver that gave up may still be telling so: another one goes on.
+    const running = drivers.get(record.id);
+    if (running !== undefined && isOver(running.record)) drivers.delete(record.id);
+    return saved;
   }
 
   async function* revivedAll(): AsyncIterable<TaskRecord> {
@@ -256,6 +274,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
         // Read to the end first: a store that fails half way must not leave half a server behind.
         const records: TaskRecord[] = [];
         for await (const record of store.all()) if (record.server === name) records.push(record);
+        for (const driver of [...drivers.values()]) if (driver.record.server === name) await driver.catchUp();
         if (closed) throw new ClientClosedError();
         servers.set(name, server);
         for (const driver of drivers.values()) attachResting(driver, name, server);
@@ -268,22 +287,34 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     call,
     adopt,
     async find(id) {
-      const running = drivers.get(id);
+      const running = await current(id);
       if (running !== undefined) return running;
       const record = await store.load(id);
       return record === undefined ? undefined : driverOf(record, "rest");
     },
     async list() {
       const found = new Map<string, TaskDriver>();
-      for await (const record of store.all()) found.set(record.id, driverOf(record, "rest"));
-      for (const driver of drivers.values()) found.set(driver.id, driver);
+      for await (const record of store.all()) {
+        const driver = driverOf(record, "rest");
+        found.set(record.id, driver);
+        if (driver.resting && !isSame(record, driver.record)) await driver.catchUp();
+      }
+      for (const { id } of [...drivers.values()]) {
+        // Not in the store: in memory only, or no more.
+        const driver = found.has(id) ? undefined : await current(id);
+        if (driver !== undefined) found.set(id, driver);
+      }
       return [...found.values()];
     },
     async forget(driver) {
+      // An older handle's driver may have had its day; the one that runs goes too.
+      const both = new Set([driver, drivers.get(driver.id) ?? driver]);
       drivers.delete(driver.id);
-      driver.stop(new DOMException("The call was forgotten by the host", "AbortError"));
-      await driver.idle();
-      await store.remove(driver.id);
+      for (const each of both)
+        each.stop(new DOMException("The call was forgotten by the host", "AbortError"));
+      await ids.run(driver.id, async () => {
+        for (const each of both) await each.remove();
+      });
     },
     async resume() {
       if (closed) throw new ClientClosedError();
@@ -321,6 +352,10 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     const fits = record.server === name && record.identity === server.lane.connection.identity;
     if (fits && !isOver(record)) driver.attach(server);
   }
+}
+
+function isSame(a: TaskRecord, b: TaskRecord): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 async function* eachOf(records: readonly TaskRecord[]): AsyncIterable<TaskRecord> {

@@ -1,19 +1,19 @@
 /** Owns the one timer of all tasks: who is due when. It knows no tasks, only keys. */
 import { boundedDelay, type Clock, type StopTimer } from "../internal/clock.js";
 
-/** Due times by key; a key has one due time at most. */
+/** Due times by key; a key has one due time at most. Keys are symbols: nobody meets another's by its name. */
 export interface Scheduler {
   /** Runs `run` after `delayMs`, in place of what was planned for the key. */
-  schedule(key: string, delayMs: number, run: () => void): void;
-  cancel(key: string): void;
+  schedule(key: symbol, delayMs: number, run: () => void): void;
+  cancel(key: symbol): void;
   /** Milliseconds until the key is due, or undefined. */
-  dueIn(key: string): number | undefined;
+  dueIn(key: symbol): number | undefined;
   readonly size: number;
   stop(): void;
 }
 
 interface Entry {
-  readonly key: string;
+  readonly key: symbol;
   readonly dueAt: number;
   readonly run: () => void;
   cancelled: boolean;
@@ -25,7 +25,7 @@ interface Entry {
  */
 export function createScheduler(clock: Clock): Scheduler {
   const heap: Entry[] = [];
-  const byKey = new Map<string, Entry>();
+  const byKey = new Map<symbol, Entry>();
   let timer: { dueAt: number; stop: StopTimer } | undefined;
   let stopped = false;
 
@@ -54,7 +54,7 @@ export function createScheduler(clock: Clock): Scheduler {
     }
     arm();
   };
-  const cancel = (key: string): void => {
+  const cancel = (key: symbol): void => {
     const entry = byKey.get(key);
     if (entry === undefined) return;
     entry.cancelled = true;

@@ -1,17 +1,17 @@
 /** Owns one call on its way to an outcome: after every change of its record it starts what the record asks for. */
 import {
+  CallOutcomeUnknownError,
   ClientClosedError,
-  InputAlreadyAnsweredError,
-  InputNotTakenError,
   InvalidInputResponseError,
-  InvalidResponseError,
+  StoreError,
   type TasksError,
 } from "../errors.js";
 import { createDeferred } from "../internal/deferred.js";
 import { checkInputResponse } from "../protocol/index.js";
 import { unsentKeys, type QuestionNotice } from "../task/questions.js";
-import type { Question, TaskRecord } from "../task/record.js";
+import type { TaskRecord } from "../task/record.js";
 import { isOver, type Moved } from "../task/transition.js";
+import { answerable, checkStored, questionError } from "./answering.js";
 import type { CallerLimits, CallerWait } from "./callerWaits.js";
 import { createCallFlow, type CallerOptions } from "./callFlow.js";
 import { deliver, settledOf } from "./delivery.js";
@@ -42,8 +42,12 @@ export interface TaskDriver {
   readonly record: TaskRecord;
   /** Waits for a task or an outcome; resolved from the start where the call has been handed over before. */
   wait(limits: CallerLimits): CallerWait;
-  /** Resolves with the settled record once its outcome is stored. Rejects with `ClientClosedError`. */
+  /** Resolves with the settled record once its outcome is stored. Rejects with `ClientClosedError`, or what ended the call. */
   readonly settled: Promise<TaskRecord>;
+  /** True while it only follows what the store says: another process is in charge, or none is. */
+  readonly resting: boolean;
+  /** Where it rests, reads the record again: what is shown is what is stored now. Rejects with `StoreError`. */
+  catchUp(): Promise<void>;
   /**
    * Lets it run: over this server, or (undefined) only as far as an outcome is to be delivered. Until then it rests,
    * and follows what other processes write.
@@ -60,8 +64,8 @@ export interface TaskDriver {
   taken(): Promise<void>;
   /** Plans nothing more; resolves when what is under way has ended and is stored. */
   drain(): Promise<void>;
-  /** Resolves when no write is under way. */
-  idle(): Promise<void>;
+  /** Removes the record, once what is being written is written; nothing brings it back. Rejects with `StoreError`. */
+  remove(): Promise<void>;
   /** Stops everything at once; what runs at the server goes on. Who waits is rejected with the reason. */
   stop(reason: unknown): void;
 }
@@ -85,7 +89,7 @@ export function createTaskDriver(
   const acknowledged = createDeferred<void>();
   const listeners = new Set<RecordListener>();
   const reported = new Set<string>();
-  const watchKey = `watch:${first.id}`;
+  const watchKey = Symbol("watch");
   let server: DriverServer | undefined;
   let pollStep: PollStep | undefined;
   let sendingAnswers = false;
@@ -196,16 +200,33 @@ export function createTaskDriver(
   function watchStore(): void {
     const { record } = keeper;
     const followed = server === undefined && listeners.size > 0;
-    if (isOver(record) || (!followed && openQuestions(record).length === 0))
-      return scheduler.cancel(watchKey);
+    const done = over.signal.aborted || isOver(record);
+    if (done || (!followed && openQuestions(record).length === 0)) return scheduler.cancel(watchKey);
     if (scheduler.dueIn(watchKey) !== undefined) return;
     scheduler.schedule(watchKey, options.storeWatchMs, () => {
-      void keeper
-        .refresh(server === undefined)
-        // An unreachable store is reported by every write; reading again is all that is needed here.
-        .catch(() => undefined)
-        .finally(watchStore);
+      const look = resting ? catchUp() : keeper.refresh(false);
+      // An unreachable store is reported by every write; reading again is all that is needed here.
+      void look.then(watchStore, watchStore);
     });
+  }
+
+  async function catchUp(): Promise<void> {
+    if (!resting || over.signal.aborted || isOver(keeper.record)) return;
+    const stored = await keeper.refresh(true);
+    if (!stored && resting && !over.signal.aborted) onRemoved();
+  }
+
+  /** Another process removed the record that this one only follows. */
+  function onRemoved(): void {
+    const error = removedError();
+    over.abort(error);
+    settled.reject(error);
+    callFlow.close(
+      keeper.record.taskId === undefined ? new CallOutcomeUnknownError({ cause: error }) : error,
+    );
+    acknowledged.resolve();
+    scheduler.cancel(watchKey);
+    context.onDone(driver);
   }
 
   async function finish(): Promise<void> {
@@ -236,27 +257,30 @@ export function createTaskDriver(
   async function respond(key: string, response: unknown, digest: string | undefined): Promise<void> {
     if (closing.signal.aborted) throw new ClientClosedError();
     // Where another process is in charge, its record is the one to answer.
-    if (server === undefined) await keeper.refresh(true);
+    await catchUp();
+    if (over.signal.aborted && !isOver(keeper.record)) throw removedError();
     const question = answerable(keeper.record, key, digest);
     const request = readQuestion(question);
     if (request === undefined)
       throw new InvalidInputResponseError("key", "the question can no longer be read");
     const checked = checkInputResponse(request, response);
     // Stored before it is sent; when the store refuses, nothing has happened.
-    await keeper.apply({ type: "inputAnswered", key, digest: question.digest, response: checked }, "must");
-    const now = keeper.record.questions.find((candidate) => candidate.key === key);
-    if (now?.response !== undefined && JSON.stringify(now.response) === JSON.stringify(checked)) return;
-    // Not stored: the question was withdrawn meanwhile, or another process was faster and its answer stands.
-    if (now !== undefined && !isOver(keeper.record)) throw new InputAlreadyAnsweredError(now.answeredAtMs);
-    throw new InvalidInputResponseError("key", "the question was withdrawn before the answer was stored");
+    const { moved } = await keeper.apply(
+      { type: "inputAnswered", key, digest: question.digest, response: checked },
+      "must",
+    );
+    checkStored(moved.record, key, checked);
   }
 
   async function cancel(): Promise<void> {
-    const { record } = keeper;
-    if (isOver(record)) return;
+    if (isOver(keeper.record)) return;
     if (closing.signal.aborted) throw new ClientClosedError();
+    await catchUp();
+    const { record } = keeper;
+    if (over.signal.aborted) return;
     if (record.phase === "asking") return void (await keeper.apply({ type: "callAbandoned" }));
-    if (record.taskId === undefined && record.call?.inFlight !== true) return callFlow.leave();
+    const isUnsent = record.taskId === undefined && record.call?.inFlight !== true;
+    if (isUnsent && !resting) return callFlow.leave();
     await keeper.apply({ type: "cancelRequested" });
     // Where another process is in charge, only the store tells what came of it.
     const unwatch = driver.watch(() => undefined);
@@ -270,6 +294,10 @@ export function createTaskDriver(
     },
     wait: (limits) => callFlow.wait(limits),
     settled: settled.promise,
+    get resting() {
+      return resting;
+    },
+    catchUp,
     attach(connected) {
       if (closing.signal.aborted) return;
       server = connected;
@@ -302,7 +330,7 @@ export function createTaskDriver(
       await callFlow.idle();
       await keeper.idle();
     },
-    idle: () => keeper.idle(),
+    remove: () => keeper.remove(),
     stop(reason) {
       closing.abort(reason);
       over.abort(reason);
@@ -320,41 +348,10 @@ export function createTaskDriver(
   return driver;
 }
 
+function removedError(): StoreError {
+  return new StoreError("The call is no longer in the store: its time there is over, or it was removed");
+}
+
 function withdrawal(why: string): DOMException {
   return new DOMException(why, "AbortError");
-}
-
-function answerable(record: TaskRecord, key: string, digest: string | undefined): Question {
-  const question = record.questions.find((candidate) => candidate.key === key);
-  if (question === undefined) {
-    throw new InvalidInputResponseError(
-      "key",
-      "expected the key of an input request of this task that is open",
-    );
-  }
-  if (isOver(record)) throw new InvalidInputResponseError("key", "the task is over");
-  if (question.state !== "open" && question.state !== "refused") {
-    throw new InputAlreadyAnsweredError(question.answeredAtMs);
-  }
-  if (digest !== undefined && digest !== question.digest) {
-    throw new InvalidInputResponseError("key", "the server changed the request since it was shown");
-  }
-  return question;
-}
-
-function questionError(notice: QuestionNotice): TasksError {
-  switch (notice.what) {
-    case "changed-after-answer":
-      return new InvalidResponseError(
-        "The server changed an input request after it was answered; the answer is not sent",
-      );
-    case "not-taken":
-      return new InputNotTakenError(
-        "The server acknowledged an answer twice, yet still asks; it is not asked again",
-      );
-    case "too-many":
-      return new InvalidResponseError(
-        "The server asks more at once than is shown; the rest comes when these are answered",
-      );
-  }
 }

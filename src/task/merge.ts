@@ -1,4 +1,5 @@
 /** Owns what happens when two processes wrote one record: facts that cannot be taken back win. Pure. */
+import { isGaveUp } from "./outcome.js";
 import type { Question, TaskRecord } from "./record.js";
 import { isOver } from "./transition.js";
 
@@ -12,7 +13,11 @@ export function mergeRecords(stored: TaskRecord, mine: TaskRecord): TaskRecord {
   const cancel = mergeCancel(stored, mine);
   // The first handle stays: two processes may have sent one call, and a stored task must not be lost.
   if (stored.taskId !== undefined && stored.taskId !== mine.taskId) return { ...stored, ...cancel };
-  const questions = isOver(mine) ? mine.questions : mergeQuestions(stored, mine);
+  // What was given up here, and delivered as that, was gone on with meanwhile.
+  if (mine.phase === "delivered" && isGaveUp(mine.outcome) && !isOver(stored))
+    return { ...stored, ...cancel };
+  const isFinal = isOver(mine) && !isGaveUp(mine.outcome);
+  const questions = isFinal ? mine.questions : mergeQuestions(stored, mine);
   return { ...mine, ...cancel, questions };
 }
 
@@ -75,7 +80,7 @@ function progress(question: Question): number {
 /** An outcome that only says that somebody did not know gives way to who knows. */
 function givesWay(stored: TaskRecord, mine: TaskRecord): boolean {
   if (stored.outcome?.status !== "lost") return false;
-  if (stored.outcome.reason === "gave-up") return true;
+  if (isGaveUp(stored.outcome)) return true;
   if (stored.outcome.reason !== "call-outcome-unknown" || stored.taskId !== undefined) return false;
   return mine.taskId !== undefined || (isOver(mine) && mine.outcome?.status !== "lost");
 }

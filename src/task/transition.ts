@@ -1,7 +1,8 @@
 /** Owns how a record moves: one pure function of (record, event, context). No clock, no I/O. */
 import type { JsonObject } from "../internal/json.js";
 import type { TaskSnapshot } from "../protocol/index.js";
-import type { RpcErrorObject, TaskEvent } from "./events.js";
+import type { TaskEvent } from "./events.js";
+import { isGaveUp, isTerminalStatus, outcomeOf, rpcError } from "./outcome.js";
 import { hasOutlivedTtl, intervalMs, type PollPolicy } from "./policy.js";
 import { closed, reconcileQuestions, type AnswerPolicy, type QuestionNotice } from "./questions.js";
 import type { Outcome, Phase, Question, StoredSnapshot, TaskRecord } from "./record.js";
@@ -130,8 +131,7 @@ function moveSettled(record: TaskRecord, event: TaskEvent, context: TransitionCo
   if (event.type === "delivered" && record.phase === "settled") {
     return keep(record, { phase: "delivered", deliveredAtMs: context.nowMs }, context);
   }
-  const gaveUp = record.outcome?.status === "lost" && record.outcome.reason === "gave-up";
-  if (event.type === "revived" && gaveUp && record.taskId !== undefined) {
+  if (event.type === "revived" && isGaveUp(record.outcome) && record.taskId !== undefined) {
     const { outcome: _outcome, settledAtMs: _settled, deliveredAtMs: _delivered, ...rest } = record;
     return keep(rest, { phase: "tracking" }, context);
   }
@@ -305,7 +305,8 @@ function settle(record: TaskRecord, outcome: Outcome, context: TransitionContext
     phase: "settled",
     outcome,
     settledAtMs: context.nowMs,
-    questions: record.questions.map(closed),
+    // What was given up may be gone on with: its questions and answers stay as they are.
+    questions: isGaveUp(outcome) ? record.questions : record.questions.map(closed),
   };
   return { ...keep(next, {}, context), statusChanged: true };
 }
@@ -319,28 +320,6 @@ type Unset<T> = { [K in keyof T]: T[K] | undefined };
 
 function same(record: TaskRecord): Moved {
   return { record, save: false, statusChanged: false, notices: [], unproven: false };
-}
-
-/** The outcome that a snapshot proves, or undefined: a terminal status without its payload proves nothing. */
-export function outcomeOf(snapshot: TaskSnapshot): Outcome | undefined {
-  switch (snapshot.status) {
-    case "completed":
-      return snapshot.result === undefined ? undefined : { status: "completed", result: snapshot.result };
-    case "failed":
-      return snapshot.error === undefined ? undefined : { status: "failed", error: rpcError(snapshot.error) };
-    case "cancelled":
-      return {
-        status: "cancelled",
-        ...(snapshot.statusMessage === undefined ? {} : { statusMessage: snapshot.statusMessage }),
-      };
-    default:
-      return undefined;
-  }
-}
-
-/** True for the statuses that never change again. */
-export function isTerminalStatus(status: string): boolean {
-  return status === "completed" || status === "failed" || status === "cancelled";
 }
 
 function wasExpired(record: TaskRecord, elapsedMs: number): "expired" | "unknown" {
@@ -377,12 +356,4 @@ function storedSnapshot(before: StoredSnapshot | undefined, seen: TaskSnapshot):
 /** Unknown keys are kept for the host, unless a server uses them to fill our store. */
 function keptExtra(extra: JsonObject | undefined): JsonObject | undefined {
   return extra !== undefined && JSON.stringify(extra).length <= MAX_EXTRA_CHARS ? extra : undefined;
-}
-
-function rpcError(error: RpcErrorObject): Extract<Outcome, { status: "failed" }>["error"] {
-  return {
-    code: error.code,
-    message: error.message,
-    ...(error.data === undefined ? {} : { data: error.data as JsonObject }),
-  };
 }

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { TaskEvent } from "../../src/task/events.js";
 import type { Phase, TaskRecord } from "../../src/task/record.js";
 import { readRecord, writeRecord } from "../../src/task/record.js";
-import { isOver, isStale, outcomeOf, transition } from "../../src/task/transition.js";
+import { outcomeOf } from "../../src/task/outcome.js";
+import { isOver, isStale, transition } from "../../src/task/transition.js";
 import { context, EVENTS, NOW, PHASES, question, record, seen, snapshot } from "./records.js";
 
 type Type = TaskEvent["type"];

@@ -1,0 +1,62 @@
+/** Owns which questions of a record can be answered, and what is said when something about them is wrong. Sends and stores nothing. */
+import {
+  InputAlreadyAnsweredError,
+  InputNotTakenError,
+  InvalidInputResponseError,
+  InvalidResponseError,
+  type TasksError,
+} from "../errors.js";
+import type { JsonObject } from "../internal/json.js";
+import type { QuestionNotice } from "../task/questions.js";
+import type { Question, TaskRecord } from "../task/record.js";
+import { isOver } from "../task/transition.js";
+
+/** The question, when it waits for an answer. Throws what `respond` rejects with otherwise. */
+export function answerable(record: TaskRecord, key: string, digest: string | undefined): Question {
+  const question = record.questions.find((candidate) => candidate.key === key);
+  if (question === undefined) {
+    throw new InvalidInputResponseError(
+      "key",
+      "expected the key of an input request of this task that is open",
+    );
+  }
+  if (isOver(record)) throw new InvalidInputResponseError("key", "the task is over");
+  if (question.state === "closed" && question.answeredAtMs === undefined) throw withdrawn();
+  if (question.state !== "open" && question.state !== "refused") {
+    throw new InputAlreadyAnsweredError(question.answeredAtMs);
+  }
+  if (digest !== undefined && digest !== question.digest) {
+    throw new InvalidInputResponseError("key", "the server changed the request since it was shown");
+  }
+  return question;
+}
+
+/** Throws when another answer stands, or the question was withdrawn before this one was stored. */
+export function checkStored(record: TaskRecord, key: string, response: JsonObject): void {
+  const now = record.questions.find((candidate) => candidate.key === key);
+  if (now?.response !== undefined && JSON.stringify(now.response) === JSON.stringify(response)) return;
+  answerable(record, key, undefined);
+  throw withdrawn();
+}
+
+function withdrawn(): InvalidInputResponseError {
+  return new InvalidInputResponseError("key", "the question was withdrawn before the answer was stored");
+}
+
+/** What the host hears of a question. */
+export function questionError(notice: QuestionNotice): TasksError {
+  switch (notice.what) {
+    case "changed-after-answer":
+      return new InvalidResponseError(
+        "The server changed an input request after it was answered; the answer is not sent",
+      );
+    case "not-taken":
+      return new InputNotTakenError(
+        "The server acknowledged an answer twice, yet still asks; it is not asked again",
+      );
+    case "too-many":
+      return new InvalidResponseError(
+        "The server asks more at once than is shown; the rest comes when these are answered",
+      );
+  }
+}
