@@ -65,6 +65,20 @@ function firstReason(members: (readonly [string, unknown])[], parents: Set<objec
   return undefined;
 }
 
+/**
+ * The deepest nesting of what comes from servers. A parser takes any depth, but whatever walks or writes the value
+ * later (digests, the store) would end at the stack's limit.
+ */
+export const MAX_JSON_DEPTH = 500;
+
+/** True when the value, which is JSON, is nested deeper than the limit. */
+export function isTooDeep(value: unknown, limit: number = MAX_JSON_DEPTH): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (limit === 0) return true;
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return members.some((member) => isTooDeep(member, limit - 1));
+}
+
 /** JSON text with sorted keys, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(",")}]`;

@@ -1,7 +1,7 @@
 /** Owns what an answer is: a result, a question or a task. A handle never passes for an empty result. */
-import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { CallToolResultSchema, ContentBlockSchema } from "@modelcontextprotocol/sdk/types.js";
 import { InvalidResponseError } from "../errors.js";
-import { isObject, type JsonObject } from "../internal/json.js";
+import { isObject, isTooDeep, type JsonObject } from "../internal/json.js";
 import { readInputRequests, type InputRequestEntry } from "./inputRequests.js";
 import { isKnownStatus, readTaskSnapshot, taskIdOf, unnested, type TaskSnapshot } from "./task.js";
 
@@ -16,8 +16,11 @@ export type CallAnswer =
     }
   | { readonly kind: "task"; readonly snapshot: TaskSnapshot };
 
-/** The SDK's schema, except that this revision allows any JSON value as structured content. */
-const callToolResult = CallToolResultSchema.omit({ structuredContent: true });
+/**
+ * The SDK's schema, except that this revision allows any JSON value as structured content. The content is checked
+ * block by block: the schema as a whole would collect an essay of issues for each of a million wrong ones.
+ */
+const callToolResult = CallToolResultSchema.omit({ structuredContent: true, content: true });
 
 /**
  * Reads the answer to `tools/call`. Throws `InvalidResponseError`, with `taskId` where the answer names a task, for
@@ -57,12 +60,22 @@ function readResult(raw: JsonObject): JsonObject {
       taskId: taskIdOf(raw),
     });
   }
-  const parsed = callToolResult.safeParse(raw);
-  if (!parsed.success) {
-    const field = parsed.error.issues[0]?.path.join(".");
-    throw new InvalidResponseError(`The answer is no tool result: ${field || "result"} is not as expected`);
+  if (isTooDeep(raw)) throw new InvalidResponseError("The answer is nested too deep to be used");
+  const problem = resultProblem(raw);
+  if (problem !== undefined) {
+    throw new InvalidResponseError(`The answer is no tool result: ${problem} is not as expected`);
   }
   return raw["content"] === undefined ? { ...raw, content: [] } : raw;
+}
+
+/** The first member that is not as expected. */
+function resultProblem(raw: JsonObject): string | undefined {
+  const { content = [], ...rest } = raw;
+  const parsed = callToolResult.safeParse(rest);
+  if (!parsed.success) return parsed.error.issues[0]?.path.join(".") || "result";
+  if (!Array.isArray(content)) return "content";
+  const at = content.findIndex((block) => !ContentBlockSchema.safeParse(block).success);
+  return at < 0 ? undefined : `content.${at}`;
 }
 
 function isDisguisedHandle(raw: JsonObject): boolean {
@@ -71,7 +84,9 @@ function isDisguisedHandle(raw: JsonObject): boolean {
 }
 
 function readQuestion(raw: JsonObject): CallAnswer {
-  const { inputRequests = {}, requestState } = raw;
+  // Servers whose language has no "absent" write null.
+  const inputRequests = raw["inputRequests"] ?? {};
+  const requestState = raw["requestState"] ?? undefined;
   if (!isObject(inputRequests)) throw new InvalidResponseError("inputRequests: expected an object");
   if (requestState !== undefined && typeof requestState !== "string") {
     throw new InvalidResponseError("requestState: expected a string");

@@ -3,6 +3,7 @@ import {
   CreateMessageRequestParamsSchema,
   CreateMessageResultWithToolsSchema,
   ListRootsResultSchema,
+  SamplingMessageSchema,
   type CreateMessageRequest,
 } from "@modelcontextprotocol/sdk/types.js";
 import { InvalidInputResponseError } from "../errors.js";
@@ -127,6 +128,12 @@ function readSampling(params: JsonObject, capabilities: ClientCapabilities): Rea
   if ((params["tools"] !== undefined || params["toolChoice"] !== undefined) && !isObject(sampling["tools"])) {
     return undeclared("sampling.tools");
   }
+  const { messages } = params;
+  // One by one: the schema as a whole would collect the issues of a million wrong ones.
+  const wrongAt = Array.isArray(messages)
+    ? messages.findIndex((message) => !SamplingMessageSchema.safeParse(message).success)
+    : -1;
+  if (wrongAt >= 0) return refused(`params.messages.${wrongAt}: not as the protocol has it`);
   const parsed = CreateMessageRequestParamsSchema.safeParse(params);
   if (!parsed.success) {
     return refused(`${fieldOf("params", parsed.error.issues[0]?.path)}: not as the protocol has it`);

@@ -1,5 +1,5 @@
 /** Owns the map of input requests as the wire has it, as entries: its keys are the server's, `__proto__` included. */
-import { isObject, type JsonObject } from "../internal/json.js";
+import { isObject, isTooDeep, type JsonObject } from "../internal/json.js";
 
 /** One open question: its key, and the request as it came. */
 export type InputRequestEntry = readonly [
@@ -44,6 +44,7 @@ export function inputResponsesObject(entries: readonly (readonly [string, JsonOb
 
 function readEntry(request: unknown): InputRequestEntry[1] | string {
   if (!isObject(request)) return "an entry that is not an object was ignored";
+  if (isTooDeep(request)) return "an entry that is nested too deep was ignored";
   const { method, params } = request;
   if (typeof method !== "string") return "an entry without a method was ignored";
   // roots/list has no params.

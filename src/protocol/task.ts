@@ -1,6 +1,7 @@
 /** Owns how a task is read from the wire: tolerant of what servers leave out or add, exact about identity and status. */
 import { InvalidResponseError } from "../errors.js";
-import { isObject, type JsonObject, type JsonValue } from "../internal/json.js";
+import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../internal/json.js";
+import { scrub } from "../internal/scrub.js";
 import { readInputRequests, type InputRequestEntry } from "./inputRequests.js";
 
 /** The statuses of this revision. */
@@ -70,8 +71,8 @@ export function readTaskSnapshot(raw: unknown, shownBy: "handle" | "state" = "st
   const inputRequests = status === "input_required" ? readQuestions(raw, warnings) : undefined;
   const ofPayload = shownBy === "handle" ? [] : warnings;
   const result = status === "completed" ? readResult(raw, ofPayload) : undefined;
-  const error = status === "failed" ? readError(raw, ofPayload) : undefined;
-  const extra = extraOf(raw);
+  const error = status === "failed" ? readError(raw, taskId, ofPayload) : undefined;
+  const extra = extraOf(raw, warnings);
   return {
     taskId,
     status,
@@ -157,26 +158,37 @@ function readQuestions(
 
 function readResult(raw: Readonly<Record<string, unknown>>, warnings: string[]): JsonObject | undefined {
   const result = raw["result"];
+  if (isTooDeep(result)) {
+    warnings.push("result is nested too deep to be used");
+    return undefined;
+  }
   if (isObject(result)) return result as JsonObject;
   warnings.push("result is missing from a completed task");
   return undefined;
 }
 
-function readError(raw: Readonly<Record<string, unknown>>, warnings: string[]): TaskSnapshot["error"] {
+/** The server's text is kept, less the task id. */
+function readError(
+  raw: Readonly<Record<string, unknown>>,
+  taskId: string,
+  warnings: string[],
+): TaskSnapshot["error"] {
   const error = raw["error"];
   if (!isObject(error) || typeof error["code"] !== "number") {
     warnings.push("error is missing from a failed task");
     return undefined;
   }
   const { code, message, data } = error;
+  const usable = data !== undefined && !isTooDeep(data);
+  if (data !== undefined && !usable) warnings.push("error.data is nested too deep and was ignored");
   return {
     code,
-    message: typeof message === "string" ? truncated(message) : "",
-    ...(data !== undefined && { data: data as JsonValue }),
+    message: typeof message === "string" ? truncated(scrub(message, [taskId])) : "",
+    ...(usable && { data: data as JsonValue }),
   };
 }
 
-function extraOf(raw: Readonly<Record<string, unknown>>): JsonObject | undefined {
+function extraOf(raw: Readonly<Record<string, unknown>>, warnings: string[]): JsonObject | undefined {
   /* eslint-disable @typescript-eslint/no-unused-vars -- the rest is what is wanted; a rest keeps odd keys as own ones */
   const {
     resultType,
@@ -193,6 +205,10 @@ function extraOf(raw: Readonly<Record<string, unknown>>): JsonObject | undefined
     ...extra
   } = raw;
   /* eslint-enable @typescript-eslint/no-unused-vars */
+  if (isTooDeep(extra)) {
+    warnings.push("unknown members are nested too deep and were ignored");
+    return undefined;
+  }
   return Object.keys(extra).length > 0 ? (extra as JsonObject) : undefined;
 }
 
