@@ -107,12 +107,15 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
 
   async function exchange(outgoing: Outgoing): Promise<JsonObject> {
     const { id, method, params, lifetime } = outgoing;
-    const response = await post(await prepare(outgoing), lifetime);
+    const host = await hostHeaders(outgoing.options, lifetime);
+    const credentials = credentialsOf(host);
+    const response = await post(prepare(outgoing, host), lifetime);
     const answer = await lifetime.race(
       readAnswer(response, {
         id,
         method,
         params,
+        credentials,
         maxBytes: settings.maxResponseBytes,
         signal: lifetime.signal,
         nowMs: clock.now(),
@@ -124,7 +127,7 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
       }),
     );
     if (answer.kind === "error") {
-      const error = rpcError(answer.error, { method, params, status: response.status });
+      const error = rpcError(answer.error, { method, params, credentials, status: response.status });
       modern ||= answer.addressed && error.code !== "ERA_NOT_SUPPORTED";
       throw error;
     }
@@ -133,7 +136,10 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
     return answer.result;
   }
 
-  async function prepare({ id, method, params, options, lifetime }: Outgoing): Promise<FetchInit> {
+  function prepare(
+    { id, method, params, options, lifetime }: Outgoing,
+    host: Readonly<Record<string, string>>,
+  ): FetchInit {
     const { clientInfo, capabilities } = options;
     const tool = method === "tools/call" ? options.tool : undefined;
     const args = (params["arguments"] ?? {}) as JsonObject;
@@ -148,7 +154,7 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
     };
     return {
       method: "POST",
-      headers: mergeHeaders(await hostHeaders(options, lifetime), {
+      headers: mergeHeaders(host, {
         "content-type": "application/json",
         accept: "application/json, text/event-stream",
         ...requestHeaders(method, params),
@@ -198,6 +204,11 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
       throw fetchFailure(error);
     }
   }
+}
+
+/** What of the host's headers may be a secret: every word that is long enough to be one, less the scheme's name. */
+function credentialsOf(headers: Readonly<Record<string, string>>): string[] {
+  return Object.values(headers).flatMap((value) => value.split(/[\s,;]+/).filter((word) => word.length >= 8));
 }
 
 /** Where to send the same request again. Throws `ConnectionError` for a redirect that must not be followed. */

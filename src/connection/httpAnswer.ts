@@ -14,6 +14,8 @@ export interface AnswerContext {
   readonly id: string;
   readonly method: string;
   readonly params: JsonObject;
+  /** Of the request's headers: no error may show them. */
+  readonly credentials: readonly string[];
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly nowMs: number;

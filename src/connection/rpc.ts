@@ -7,7 +7,7 @@ import {
   TaskNotFoundError,
   type TasksError,
 } from "../errors.js";
-import { isObject, type JsonObject } from "../internal/json.js";
+import { isObject, isTooDeep, type JsonObject } from "../internal/json.js";
 import { scrub } from "../internal/scrub.js";
 import { encodeHeaderValue, PROTOCOL_VERSION, RPC } from "../protocol/index.js";
 import type { Notice } from "./types.js";
@@ -29,6 +29,8 @@ export type Incoming =
   | { readonly kind: "ignored" };
 
 const MAX_ERROR_MESSAGE = 8192;
+/** Members of input responses whose values are words of the protocol. */
+const PROTOCOL_WORDS: ReadonlySet<string> = new Set(["action", "role", "type", "stopReason"]);
 
 /** Parses text as JSON. Answers undefined where it is none: the parser's own message would quote it. */
 export function parseJson(text: string): unknown {
@@ -48,7 +50,8 @@ export function readMessage(message: unknown, id: string): Incoming {
     return { kind: "notice", notice: { method: message["method"], params } };
   }
   const addressed = message["id"] === id;
-  if (message["error"] !== undefined) {
+  // JSON-RPC 1.0 names both members, and some servers still do.
+  if (message["error"] !== undefined && message["error"] !== null) {
     // A server that could not read the request does not know its id.
     if (!addressed && message["id"] !== null && message["id"] !== undefined) throw notOurs();
     return { kind: "error", error: readError(message["error"]), addressed };
@@ -60,13 +63,21 @@ export function readMessage(message: unknown, id: string): Incoming {
   return { kind: "result", result: message["result"] as JsonObject };
 }
 
-/** The error class of a JSON-RPC error. The server's text is kept, less the request's own secrets. */
+/**
+ * The error class of a JSON-RPC error. The server's text is kept, less the request's own secrets: those of its params,
+ * and the `credentials` of its headers.
+ */
 export function rpcError(
   error: WireError,
-  request: { method: string; params: JsonObject; status?: number | undefined },
+  request: {
+    method: string;
+    params: JsonObject;
+    status?: number | undefined;
+    credentials?: readonly string[];
+  },
 ): TasksError {
-  const { status } = request;
-  const wire = { ...error, message: scrub(error.message, secretsOf(request.params)) };
+  const { status, credentials = [] } = request;
+  const wire = { ...error, message: scrub(error.message, [...secretsOf(request.params), ...credentials]) };
   const data = isObject(error.data) ? error.data : {};
   switch (error.code) {
     case RPC.invalidParams:
@@ -105,7 +116,8 @@ function readError(error: unknown): WireError {
   }
   const { code, message, data } = error;
   const text = typeof message === "string" ? message.slice(0, MAX_ERROR_MESSAGE) : "";
-  return data === undefined ? { code, message: text } : { code, message: text, data };
+  // What is nested too deep could neither be stored nor printed.
+  return data === undefined || isTooDeep(data) ? { code, message: text } : { code, message: text, data };
 }
 
 /** What the request carried and no message may show, also as the headers had it. */
@@ -115,7 +127,18 @@ function secretsOf(params: JsonObject): (string | undefined)[] {
     typeof taskId === "string" ? taskId : undefined,
     typeof requestState === "string" ? requestState : undefined,
     typeof taskId === "string" ? encodeHeaderValue(taskId) : undefined,
+    ...answersOf(params["inputResponses"]),
   ];
+}
+
+/** The texts that people answered with. What belongs to the protocol (action, role, type) is no secret. */
+function answersOf(value: unknown, found: string[] = []): string[] {
+  if (typeof value === "string") found.push(value);
+  else if (Array.isArray(value)) value.forEach((item) => answersOf(item, found));
+  else if (isObject(value)) {
+    for (const [key, member] of Object.entries(value)) if (!PROTOCOL_WORDS.has(key)) answersOf(member, found);
+  }
+  return found;
 }
 
 function textsOf(value: unknown): readonly string[] {
