@@ -8,6 +8,7 @@ import type { EngineEvents, TaskInputRequest, Tell } from "../engine/types.js";
 import { StoreError, TasksError, WaitTimeoutError } from "../errors.js";
 import { sleep, type Clock } from "../internal/clock.js";
 import { createEmitter, type Emitter, type Unsubscribe } from "../internal/emitter.js";
+import { runGuarded } from "../internal/guard.js";
 import { createHold, type Hold } from "../internal/hold.js";
 import { isObject, whyNotJson, type JsonObject, type JsonValue } from "../internal/json.js";
 import type { ToolDescription } from "../protocol/index.js";
@@ -55,7 +56,7 @@ export class TaskClient {
     this.#hold = createHold(resolved.clock);
     this.#emitter = createEmitter<EngineEvents>((error, name) => {
       // A throwing error listener would be told of itself for ever.
-      if (name !== "error") this.#tellListenerError(error);
+      if (name !== "error") this.#tellHostError("A listener threw", error);
     });
     const tell: Tell = (name, event) => {
       this.#stats.count(name, event);
@@ -106,7 +107,11 @@ export class TaskClient {
       const driver = await this.#poller.call({
         ...call,
         server,
-        caller: { timeoutMs: call.timeoutMs, headers: call.headers, onProgress: call.onProgress },
+        caller: {
+          timeoutMs: call.timeoutMs,
+          headers: call.headers,
+          onProgress: this.#guarded(call.onProgress),
+        },
       });
       const handed = await this.#handedOver(driver, call, waitUntil);
       return await this.#toolCall(driver, handed, call, waitUntil);
@@ -278,8 +283,18 @@ export class TaskClient {
     return drivers.map((driver) => this.#handle(driver));
   }
 
-  #tellListenerError(cause: unknown): void {
-    const error = new TasksError("CONNECTION", "A listener threw", { cause });
+  /** What is wrong with the host's callback is not to cost it the call. */
+  #guarded(onProgress: CheckedCall["onProgress"]): CheckedCall["onProgress"] {
+    if (onProgress === undefined) return undefined;
+    return (progress) =>
+      runGuarded(
+        () => onProgress(progress),
+        (error) => this.#tellHostError("onProgress threw", error),
+      );
+  }
+
+  #tellHostError(message: string, cause: unknown): void {
+    const error = new TasksError("CONNECTION", message, { cause });
     this.#emitter.emit("error", { error, server: undefined, id: undefined });
   }
 }

@@ -1,9 +1,10 @@
 /** Owns telling listeners: typed events, isolated from each other. It knows no domain words. */
+import { runGuarded } from "./guard.js";
 
 /** Stops listening. */
 export type Unsubscribe = () => void;
 
-/** A typed emitter. A listener that throws does not stop the others. */
+/** A typed emitter. A listener that throws, or is async and rejects, does not stop the others. */
 export interface Emitter<Events extends object> {
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): Unsubscribe;
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void;
@@ -11,7 +12,7 @@ export interface Emitter<Events extends object> {
   count(name: keyof Events): number;
 }
 
-/** `onThrow` hears of listeners that throw; it must not throw itself. */
+/** `onThrow` hears of listeners that throw or reject; it must not throw itself. */
 export function createEmitter<Events extends object>(
   onThrow: (error: unknown, name: keyof Events) => void,
 ): Emitter<Events> {
@@ -27,11 +28,10 @@ export function createEmitter<Events extends object>(
     },
     emit(name, event) {
       for (const { run } of [...(listeners.get(name) ?? [])]) {
-        try {
-          run(event as never);
-        } catch (error) {
-          onThrow(error, name);
-        }
+        runGuarded(
+          () => run(event as never),
+          (error) => onThrow(error, name),
+        );
       }
     },
     clear: () => listeners.clear(),
