@@ -5,7 +5,7 @@ import { settledOf } from "../engine/delivery.js";
 import { publicSnapshot, publicStatus } from "../engine/publicSnapshot.js";
 import type { TaskDriver } from "../engine/taskDriver.js";
 import type { PublicSnapshot, Settled, TaskInputRequest } from "../engine/types.js";
-import { raceSignal } from "../internal/abort.js";
+import { linkSignals, raceSignal } from "../internal/abort.js";
 import { createAsyncQueue } from "../internal/asyncQueue.js";
 import type { Clock } from "../internal/clock.js";
 import type { Hold } from "../internal/hold.js";
@@ -178,7 +178,7 @@ export class TaskHandle {
     const release = hold.take();
     // A watcher keeps a resting driver looking into the store.
     const unwatch = this.#driver.watch(() => undefined);
-    const limit = new AbortController();
+    const limit = linkSignals(signal);
     const stop =
       limitMs === undefined
         ? undefined
@@ -186,11 +186,12 @@ export class TaskHandle {
             limit.abort(new WaitTimeoutError(limitMs, "the task may still be running", this)),
           );
     try {
-      const record = await raceSignal(raceSignal(this.#driver.settled, signal), limit.signal);
+      const record = await raceSignal(this.#driver.settled, limit.signal);
       await this.#driver.taken();
       return record;
     } finally {
       stop?.();
+      limit.release();
       unwatch();
       release();
     }

@@ -4,15 +4,57 @@
 export function raceSignal<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
     if (signal.aborted) {
       // The promise goes on without us; its failure is somebody else's to hear.
       promise.catch(() => undefined);
-      return onAbort();
+      return reject(signal.reason);
+    }
+    const leave = observe(promise, {
+      resolve(value) {
+        signal.removeEventListener("abort", onAbort);
+        resolve(value);
+      },
+      reject(error) {
+        signal.removeEventListener("abort", onAbort);
+        reject(error);
+      },
+    });
+    function onAbort(): void {
+      leave();
+      reject(signal?.reason as Error);
     }
     signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
+}
+
+interface Observer<T> {
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Who waits, by promise. */
+const observers = new WeakMap<Promise<unknown>, Set<Observer<never>>>();
+
+/**
+ * Hears of the promise until the returned function is called. A reaction to a promise cannot be taken back, so all
+ * waits share one: short waits for something long would otherwise pile up until it settles.
+ */
+function observe<T>(promise: Promise<T>, observer: Observer<T>): () => void {
+  const known = observers.get(promise) as Set<Observer<T>> | undefined;
+  const waiting = known ?? new Set<Observer<T>>();
+  waiting.add(observer);
+  if (known === undefined) {
+    observers.set(promise, waiting);
+    const settle = (tell: (each: Observer<T>) => void): void => {
+      observers.delete(promise);
+      for (const each of [...waiting]) tell(each);
+    };
+    promise.then(
+      (value) => settle((each) => each.resolve(value)),
+      (error: unknown) => settle((each) => each.reject(error)),
+    );
+  }
+  return () => void waiting.delete(observer);
 }
 
 /** A child signal of several parents, for one short piece of work. Call `release` when the work is over. */
