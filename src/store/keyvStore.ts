@@ -66,7 +66,8 @@ export function keyvStore(
     },
   };
   if (canIterate(source)) store.entries = entries;
-  if (isConditional(source)) Object.assign(store, { setIfAbsent, setIfUnchanged });
+  if (source instanceof Map) Object.assign(store, mapConditions());
+  else if (isConditional(source)) Object.assign(store, { setIfAbsent, setIfUnchanged });
   return store;
 
   async function read(adapter: KeyvParts["adapter"], makeSibling: MakeSibling, key: string): Promise<Read> {
@@ -101,6 +102,26 @@ export function keyvStore(
       throw cause instanceof StoreError ? cause : new StoreError("The store failed to iterate", { cause });
     }
     if (errors.count !== seen) throw new StoreError("The store failed to iterate", { cause: errors.last });
+  }
+
+  /** Nothing comes between two steps on a Map, and several clients of one process may share it. */
+  function mapConditions(): Pick<Required<KeyValueStore>, "setIfAbsent" | "setIfUnchanged"> {
+    async function setIf(
+      fits: (text: string | undefined) => boolean,
+      [key, value, ttlMs]: readonly [key: string, value: string, ttlMs: number | undefined],
+    ): Promise<boolean> {
+      const { adapter, makeSibling } = await use(parts);
+      const coded = await encode(makeSibling, key, value, ttlMs);
+      const { text, raw } = await read(adapter, makeSibling, key);
+      const now = adapter.get(coded.key) ?? undefined;
+      if (!fits(text) || now !== (text === undefined ? undefined : raw)) return false;
+      adapter.set(coded.key, coded.value, coded.ttlOrExpires);
+      return true;
+    }
+    return {
+      setIfAbsent: (...entry) => setIf((text) => text === undefined, entry),
+      setIfUnchanged: (key, seen, ...rest) => setIf((text) => text === seen, [key, ...rest]),
+    };
   }
 
   async function setIfAbsent(key: string, value: string, ttlMs: number | undefined): Promise<boolean> {
