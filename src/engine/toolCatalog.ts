@@ -28,7 +28,8 @@ export function createToolCatalog(
     const seen = new Set<string>();
     let ttlMs = Infinity;
     let cursor: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
+    for (let page = 0; ; page += 1) {
+      if (page === MAX_PAGES) throw new InvalidResponseError(`tools/list: more than ${MAX_PAGES} pages`);
       const raw = await lane.request({
         method: "tools/list",
         params: cursor === undefined ? {} : { cursor },
@@ -36,7 +37,7 @@ export function createToolCatalog(
         direct: true,
       });
       const read = readToolsPage(raw);
-      tools.push(...read.tools);
+      for (const tool of read.tools) tools.push(tool);
       for (const { name, reason } of read.dropped) onDropped(name, reason);
       ttlMs = Math.min(ttlMs, read.ttlMs ?? 0);
       cursor = read.nextCursor;
