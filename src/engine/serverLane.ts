@@ -81,6 +81,8 @@ export function createServerLane(
   let notBefore = -Infinity;
   let announced: Down["reason"] | undefined;
   let described: Described | undefined;
+  let describing: Promise<void> | undefined;
+  let describeAgainAt = -Infinity;
 
   async function admit(request: LaneRequest, signal: AbortSignal | undefined): Promise<Admission> {
     const limiter = request.method === "tools/call" ? calls : short;
@@ -231,7 +233,15 @@ export function createServerLane(
     }
   }
 
+  /** One request for all who want to know, and none to a server that is in trouble. */
   async function findDisplayName(): Promise<void> {
+    if (describing === undefined && (down !== undefined || options.clock.monotonic() < describeAgainAt))
+      return;
+    describing ??= describe().finally(() => (describing = undefined));
+    await describing;
+  }
+
+  async function describe(): Promise<void> {
     try {
       // Only the name for people is missing without it, so it is not waited for long.
       described = await connection.discover({
@@ -242,6 +252,7 @@ export function createServerLane(
       });
     } catch {
       // Every request that matters reports its own failure.
+      describeAgainAt = options.clock.monotonic() + options.retry.maxDelayMs;
     }
   }
 
