@@ -6,6 +6,7 @@ import { createPoller, type Poller } from "../engine/poller.js";
 import type { TaskDriver } from "../engine/taskDriver.js";
 import type { EngineEvents, TaskInputRequest, Tell } from "../engine/types.js";
 import { StoreError, TasksError, WaitTimeoutError } from "../errors.js";
+import { linkSignals, raceSignal } from "../internal/abort.js";
 import { sleep, type Clock } from "../internal/clock.js";
 import { createEmitter, type Emitter, type Unsubscribe } from "../internal/emitter.js";
 import { runGuarded } from "../internal/guard.js";
@@ -102,20 +103,30 @@ export class TaskClient {
     const call = checkCall(params, options);
     call.signal?.throwIfAborted();
     const release = this.#hold.take();
+    // The store may be slow, or never answer: that is the caller's time too.
+    const placing = linkSignals(call.signal);
+    const stopPlacing = this.#clock.setTimer(call.timeoutMs, () =>
+      placing.abort(new WaitTimeoutError(call.timeoutMs, "the call was not sent: its intent is not stored")),
+    );
     try {
       const waitUntil = this.#clock.monotonic() + call.waitMs;
-      const driver = await this.#poller.call({
+      const placed = this.#poller.call({
         ...call,
         server,
+        signal: placing.signal,
         caller: {
           timeoutMs: call.timeoutMs,
           headers: call.headers,
           onProgress: this.#guarded(call.onProgress),
         },
       });
+      const driver = await raceSignal(placed, placing.signal);
+      stopPlacing();
       const handed = await this.#handedOver(driver, call, waitUntil);
       return await this.#toolCall(driver, handed, call, waitUntil);
     } finally {
+      stopPlacing();
+      placing.release();
       release();
     }
   }
