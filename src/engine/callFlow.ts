@@ -32,6 +32,10 @@ export interface CallFlow {
   wait(limits: CallerLimits): CallerWait;
   /** Sends what is to be sent, if anything. */
   advance(lane: ServerLane, catalog: ToolCatalog): void;
+  /** True while a round of sending is under way, up to what its answer makes of the record. */
+  readonly isSending: boolean;
+  /** Resolves when a call that is being given up unsent is gone; undefined where none is. */
+  readonly givingUp: Promise<void> | undefined;
   /** True while the callers are gone that waited. */
   readonly left: boolean;
   /** The record is over, by whatever way: callers are handed that. */
@@ -51,7 +55,9 @@ export function createCallFlow(context: {
   caller: CallerOptions | undefined;
   closing: AbortSignal;
   readInputs: (entries: readonly InputRequestEntry[]) => Promise<UsableInputs>;
-  /** Called with a fresh task, which is stored. */
+  /** False where another process drives the call: then it is not this one's to give up. */
+  isInCharge: () => boolean;
+  /** A round of sending is over, and the call is a task by now, stored. */
   onTask: () => void;
   /** The call left no trace at the server: its record was removed. */
   onVanished: (error: unknown) => void;
@@ -96,30 +102,40 @@ export function createCallFlow(context: {
 
   async function run(lane: ServerLane, catalog: ToolCatalog): Promise<void> {
     try {
-      if (!(await maySend(catalog))) return;
-      await pauseBetweenEmptyRounds();
-      // Given up or settled meanwhile.
-      if (!wantsSending()) return;
-      waits.restart();
-      const end = await sendCall({
-        keeper,
-        lane,
-        catalog,
-        options,
-        tell: context.tell,
-        closing,
-        abandon: abandon.signal,
-        isUnwanted,
-        limitMs: caller?.timeoutMs,
-        timeoutMs: (caller?.timeoutMs ?? options.requestTimeoutMs) + options.lateAnswerMs,
-        headers: caller?.headers,
-        onNotice,
-      });
-      await take(end);
+      await sendRound(lane, catalog);
     } catch (error) {
       // The store refused in a moment where nothing may be told unstored, or the client closes.
       waits.reject(error);
     }
+    const { record } = keeper;
+    if (record.taskId === undefined || isOver(record)) return;
+    // Also where another process sent the same call, and its handle came first.
+    waits.resolve({ storeError: undefined, error: undefined });
+    context.onTask();
+  }
+
+  async function sendRound(lane: ServerLane, catalog: ToolCatalog): Promise<void> {
+    if (!(await maySend(catalog))) return;
+    await pauseBetweenEmptyRounds();
+    // Given up or settled meanwhile.
+    if (!wantsSending()) return;
+    waits.restart();
+    const end = await sendCall({
+      keeper,
+      lane,
+      catalog,
+      options,
+      tell: context.tell,
+      closing,
+      abandon: abandon.signal,
+      isUnwanted,
+      limitMs: caller?.timeoutMs,
+      timeoutMs: (caller?.timeoutMs ?? options.requestTimeoutMs) + options.lateAnswerMs,
+      headers: caller?.headers,
+      onNotice,
+    });
+    // Not where another process's handle came first.
+    if (keeper.record.taskId === undefined) await take(end);
   }
 
   function isUnwanted(): boolean {
@@ -135,7 +151,7 @@ export function createCallFlow(context: {
       return false;
     }
     if (!orphaned || rounds > 0) return true;
-    if (await mayRepeatUnknown({ keeper, catalog, closing })) return true;
+    if (!isUnwanted() && (await mayRepeatUnknown({ keeper, catalog, closing }))) return true;
     if (!closing.aborted) await keeper.apply({ type: "callLost" });
     return false;
   }
@@ -158,11 +174,6 @@ export function createCallFlow(context: {
   }
 
   async function take(end: CallEnd): Promise<void> {
-    if (keeper.record.taskId !== undefined) {
-      // Another process sent the same call, and its handle came first.
-      waits.resolve({ storeError: undefined, error: undefined });
-      return context.onTask();
-    }
     switch (end.kind) {
       case "answered":
         return takeAnswer(end.answer);
@@ -206,7 +217,6 @@ export function createCallFlow(context: {
     }
     const kept = await keeper.apply({ type: "handleReceived", snapshot, digests: inputs.digests });
     waits.resolve({ storeError: kept.storeError, error: undefined });
-    context.onTask();
   }
 
   async function takeRound(answer: Extract<CallAnswer, { kind: "input_required" }>): Promise<void> {
@@ -237,7 +247,7 @@ export function createCallFlow(context: {
   }
 
   function leave(): void {
-    if (waits.settled) return;
+    if (waits.settled || !context.isInCharge()) return;
     abandoned = true;
     const { phase, call } = keeper.record;
     if (phase === "asking") void keeper.apply({ type: "callAbandoned" }).catch(() => undefined);
@@ -255,6 +265,12 @@ export function createCallFlow(context: {
       abandoned = false;
       context.scheduler.cancel(lateKey);
       return waits.add(limits);
+    },
+    get isSending() {
+      return running !== undefined;
+    },
+    get givingUp() {
+      return abandon.signal.aborted || vanished ? running : undefined;
     },
     get left() {
       return waits.left;

@@ -130,7 +130,12 @@ async function sendRepaired(
     return await sendOnce(context, signal, direct);
   } catch (error) {
     if (!(error instanceof RpcError) || error.rpcCode !== RPC.headerMismatch) throw error;
-    await context.catalog.list({ fresh: true, signal });
+    try {
+      await context.catalog.list({ fresh: true, signal });
+    } catch {
+      // The refusal says more: the call did not run.
+      throw error;
+    }
     return sendOnce(context, signal, direct);
   }
 }
@@ -151,7 +156,8 @@ async function sendOnce(context: CallStepContext, signal: AbortSignal, direct: b
     // The intent is journaled before the request goes out; the store's refusal stops it.
     beforeSend: async () => {
       if (keeper.record.call?.inFlight !== true) await keeper.apply({ type: "callSending" }, "must");
-      if (isElsewhere(keeper)) {
+      // A cancellation may have been stored by another process.
+      if (isElsewhere(keeper) || context.isUnwanted()) {
         throw new ConnectionError("The call was given up before it was sent", { mayHaveRun: false });
       }
     },

@@ -23,6 +23,8 @@ export interface NewCall {
   readonly context: JsonValue | undefined;
   readonly meta: JsonObject | undefined;
   readonly onUnknownOutcome: "fail" | "retry";
+  /** Aborted before the call is sent: nothing is sent, and nothing stays behind. */
+  readonly signal: AbortSignal | undefined;
   readonly caller: Omit<CallerOptions, "discardImmediate">;
 }
 
@@ -165,6 +167,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     return ids.run(id, async () => {
       const before = wanted.callId === undefined ? undefined : await existing(id, wanted, digest);
       if (before !== undefined) return before;
+      wanted.signal?.throwIfAborted();
       const record = newRecord(wanted, id, digest, server);
       const { created, record: stored } = await store.create(record);
       if (!created) {
@@ -172,8 +175,11 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
         checkSameCall(stored, wanted, digest);
         return driverOf(stored, "rest");
       }
-      // Closed while the journal was written: nothing was sent, and nothing stays behind.
-      if (closed) return store.remove(id).then(() => Promise.reject(new ClientClosedError()));
+      if (closed || wanted.signal?.aborted === true) {
+        // While the journal was written: nothing was sent, and nothing stays behind.
+        await store.remove(id);
+        throw closed ? new ClientClosedError() : wanted.signal?.reason;
+      }
       const discardImmediate = wanted.callId === undefined && options.onSettled === undefined;
       const driver = driverOf(record, "call", { ...wanted.caller, discardImmediate });
       driver.attach(server);

@@ -46,7 +46,10 @@ export interface TaskDriver {
   readonly settled: Promise<TaskRecord>;
   /** True while it only follows what the store says: another process is in charge, or none is. */
   readonly resting: boolean;
-  /** Where it rests, reads the record again: what is shown is what is stored now. Rejects with `StoreError`. */
+  /**
+   * Where it rests, reads the record again: what is shown is what is stored now. Where the call is being given up
+   * unsent, resolves when it is gone. Rejects with `StoreError`.
+   */
   catchUp(): Promise<void>;
   /**
    * Lets it run: over this server, or (undefined) only as far as an outcome is to be delivered. Until then it rests,
@@ -112,9 +115,8 @@ export function createTaskDriver(
     caller: context.caller,
     closing: closing.signal,
     readInputs,
+    isInCharge: () => !resting,
     onTask() {
-      // Also for a handle that is over or asks already: the hint is the server's pace, whatever waits there.
-      pollStart = "after-interval";
       if (callFlow.left && options.onLateHandle === "cancel") void driver.cancel().catch(() => undefined);
       reconcile();
     },
@@ -139,18 +141,20 @@ export function createTaskDriver(
     const isOverNow = isOver(record) && !isOver(before);
     for (const notice of moved.notices) reportOnce(notice);
     if (isNewTask) {
+      // Also for a handle that is over or asks already: the hint is the server's pace, whatever waits there.
+      pollStart = "after-interval";
       tell("created", { id: record.id, server: record.server, tool: record.tool, late: callFlow.left });
     }
     if (moved.statusChanged && !isOverNow) {
       tell("updated", { id: record.id, server: record.server, snapshot: publicSnapshot(record) });
     }
     if (isOverNow) onOver(record);
-    // Another process sends this call; ours only hears of it.
-    else if (isNewTask && server === undefined) callFlow.ended();
+    // Another process sent this call; ours only hears of it.
+    else if (isNewTask && !callFlow.isSending) callFlow.ended();
     if (record.cancelAckedAtMs !== undefined) acknowledged.resolve();
     for (const listener of [...listeners]) listener(record);
-    // A fresh handle is picked up in onTask, which knows when its first poll is due.
-    if (!isNewTask || isOverNow) reconcile();
+    // A handle that we asked for is picked up in onTask, when its caller has been told what the store said of it.
+    if (!isNewTask || isOverNow || !callFlow.isSending) reconcile();
   }
 
   function onOver(record: TaskRecord): void {
@@ -211,7 +215,8 @@ export function createTaskDriver(
   }
 
   async function catchUp(): Promise<void> {
-    if (!resting || over.signal.aborted || isOver(keeper.record)) return;
+    if (!resting) return callFlow.givingUp;
+    if (over.signal.aborted || isOver(keeper.record)) return;
     const stored = await keeper.refresh(true);
     if (!stored && resting && !over.signal.aborted) onRemoved();
   }
