@@ -19,11 +19,13 @@ export async function* readChunks(
   const onAbort = (): void => cancel(reader, signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   let total = 0;
+  let ended = false;
   try {
     for (;;) {
       signal?.throwIfAborted();
       const { done, value } = await reader.read();
       signal?.throwIfAborted();
+      ended = done;
       if (done) return;
       total += value.byteLength;
       if (total > maxBytes)
@@ -32,7 +34,7 @@ export async function* readChunks(
     }
   } finally {
     signal?.removeEventListener("abort", onAbort);
-    cancel(reader);
+    if (!ended) cancel(reader);
   }
 }
 

@@ -88,20 +88,23 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
     const lifetime = startLifetime({ clock, timeoutMs, signal: requestOptions.signal });
     living.add(lifetime);
     lastId += 1;
+    let answered = false;
     try {
-      return await exchange({
+      const result = await exchange({
         id: `mcp-taskrail-${lastId}`,
         method,
         params,
         options: requestOptions,
         lifetime,
       });
+      answered = true;
+      return result;
     } catch (error) {
       // Whatever broke because the request was stopped, the reason is why.
       throw lifetime.signal.aborted ? lifetime.signal.reason : error;
     } finally {
       living.delete(lifetime);
-      lifetime.end();
+      lifetime.end(answered);
     }
   }
 

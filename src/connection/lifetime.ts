@@ -15,8 +15,11 @@ export interface Lifetime {
   touch(): void;
   /** Ends the life from outside. */
   abort(reason: unknown): void;
-  /** The request is over: timer and listeners go, and what still reads is stopped. */
-  end(): void;
+  /**
+   * The request is over: timer and listeners go. `answered`: its answer was read, and nothing is left to stop, which
+   * matters on the polling path, where aborting costs as much as a tenth of the request.
+   */
+  end(answered: boolean): void;
 }
 
 /** Starts the deadline of a request. */
@@ -49,10 +52,10 @@ export function startLifetime(options: {
       if (!link.signal.aborted) stop = arm();
     },
     abort: link.abort,
-    end() {
+    end(answered) {
       stop();
       link.release();
-      link.abort(new Error("The request is over"));
+      if (!answered) link.abort(new Error("The request is over"));
     },
   };
 }
