@@ -164,7 +164,9 @@ export function createPollStep(context: {
       snapshot:
         snapshot.inputRequests === undefined ? snapshot : { ...snapshot, inputRequests: inputs.entries },
       digests: inputs.digests,
-      elapsedMs: elapsedMs(),
+      // A server that still shows the task as running is not overruled by a wall clock, which may have jumped between
+      // two processes: only time that this process has seen pass counts.
+      elapsedMs: Math.min(elapsedMs(), clock.monotonic() - startedMono),
       acceptStale: staleInRow >= STALE_POLLS_BELIEVED,
     });
     unprovenInRow = moved.unproven ? unprovenInRow + 1 : 0;
