@@ -30,8 +30,12 @@ export function createInputBroker(options: {
   handler: InputRequestHandler | undefined;
   displayName: () => Promise<string>;
   tell: Tell;
-  /** Stores and sends an answer; rejects when it does not fit. */
-  respond: (key: string, response: JsonObject, digest: string) => Promise<void>;
+  /** Stores an answer, however long that takes, until the signal aborts; rejects when it does not fit. */
+  respond: (
+    key: string,
+    response: JsonObject,
+    showing: { digest: string; signal: AbortSignal },
+  ) => Promise<void>;
 }): InputBroker {
   const shown = new Map<string, Shown>();
   let displayName: string | undefined;
@@ -55,7 +59,7 @@ export function createInputBroker(options: {
       // Deferred: it stays open, for whoever answers later.
       if (response === undefined || entry.controller.signal.aborted) return;
       entry.answering = true;
-      await options.respond(question.key, response, entry.digest);
+      await options.respond(question.key, response, { digest: entry.digest, signal: request.signal });
     } catch (error) {
       entry.answering = false;
       if (entry.controller.signal.aborted) return;

@@ -52,7 +52,7 @@ export interface Poller {
   resume(): Promise<TaskDriver[]>;
   catalog(server: string): ToolCatalog;
   counts(): PollerCounts;
-  /** Waits up to `limitMs` for what is under way, then stops. */
+  /** Waits up to `limitMs` for what is under way, then stops. Once: later calls join the first. */
   close(limitMs: number): Promise<void>;
 }
 
@@ -64,6 +64,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
   const ids = keyedMutex();
   const requests = new Map<string, number>();
   let closed = false;
+  let closing: Promise<void> | undefined;
 
   function serverOf(name: string): DriverServer {
     if (closed) throw new ClientClosedError();
@@ -338,20 +339,21 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       });
       return { requests: Object.fromEntries(requests), live, servers: Object.fromEntries(lanes) };
     },
-    async close(limitMs) {
-      if (closed) return;
-      closed = true;
-      const drained = Promise.all([...drivers.values()].map((driver) => driver.drain()));
-      const limit = new AbortController();
-      await Promise.race([drained, sleep(clock, limitMs, { signal: limit.signal, keepAlive: true })]);
-      limit.abort();
-      const reason = new ClientClosedError();
-      for (const driver of [...drivers.values()]) driver.stop(reason);
-      drivers.clear();
-      scheduler.stop();
-      for (const server of servers.values()) if (server !== "connecting") server.lane.stop();
-    },
+    close: (limitMs) => (closing ??= close(limitMs)),
   };
+
+  async function close(limitMs: number): Promise<void> {
+    closed = true;
+    const drained = Promise.all([...drivers.values()].map((driver) => driver.drain()));
+    const limit = new AbortController();
+    await Promise.race([drained, sleep(clock, limitMs, { signal: limit.signal, keepAlive: true })]);
+    limit.abort();
+    const reason = new ClientClosedError();
+    for (const driver of [...drivers.values()]) driver.stop(reason);
+    drivers.clear();
+    scheduler.stop();
+    for (const server of servers.values()) if (server !== "connecting") server.lane.stop();
+  }
 
   function attachResting(driver: TaskDriver, name: string, server: DriverServer): void {
     const { record } = driver;

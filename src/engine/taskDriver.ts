@@ -17,6 +17,7 @@ import { createCallFlow, type CallerOptions } from "./callFlow.js";
 import { deliver, settledOf } from "./delivery.js";
 import { createFollowUps } from "./followUps.js";
 import { ALL_INPUTS, createInputBroker, openQuestions, readQuestion } from "./inputBroker.js";
+import { oneShot } from "./oneShot.js";
 import { createPollStep, type PollStep } from "./pollStep.js";
 import { asTasksError } from "./retryTable.js";
 import { publicSnapshot } from "./publicSnapshot.js";
@@ -132,7 +133,13 @@ export function createTaskDriver(
     handler: options.onInputRequest,
     displayName: async () => (await server?.lane.displayName()) ?? keeper.record.server,
     tell,
-    respond: (key, response, digest) => driver.respond(key, response, digest),
+    // The person has answered, and is not asked again: what the store refuses now is stored later.
+    respond: (key, response, { digest, signal }) =>
+      oneShot(() => respond(key, response, digest), {
+        ...options.retry,
+        signal,
+        again: (error) => error instanceof StoreError && !signal.aborted,
+      }),
   });
 
   function onChange(moved: Moved, before: TaskRecord): void {

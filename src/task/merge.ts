@@ -50,11 +50,16 @@ function mergeQuestions(stored: TaskRecord, mine: TaskRecord): Question[] {
 function mergeQuestion(stored: Question, mine: Question): Question {
   if (stored.digest !== mine.digest) return mine;
   if (progress(stored) > progress(mine)) return stored;
-  if (stored.state !== "answered" || mine.state !== "answered") return mine;
+  if (stored.state !== "answered") return mine;
+  // A refused answer gives way to the one that was given in its place.
+  if (mine.state === "refused") return isEarlier(mine, stored) ? stored : mine;
+  if (mine.state !== "answered") return mine;
   // Two processes answered: the first answer stands, also for the one that came later with a slow write.
-  return (stored.answeredAtMs ?? Infinity) <= (mine.answeredAtMs ?? Infinity)
-    ? { ...stored, ...resent(mine) }
-    : mine;
+  return isEarlier(mine, stored) ? mine : { ...stored, ...resent(mine) };
+}
+
+function isEarlier(a: Question, b: Question): boolean {
+  return (a.answeredAtMs ?? Infinity) < (b.answeredAtMs ?? Infinity);
 }
 
 function resent(question: Question): { resent?: number } {
