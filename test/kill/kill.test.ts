@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await spawnTaskServer({ strict: true, pollIntervalMs: 70 });
   runs = await runAll();
   console.log(summary([...runs.values()]));
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
   await server.stop();
@@ -49,7 +49,7 @@ it("has at least 60 moments, all of different names", () => {
 });
 
 describe.each(moments.map((moment) => [moment.name, moment] as const))("%s", (name, moment) => {
-  it("dies there, and goes on by itself after it", () => {
+  it("dies there, and goes on by itself after it, with nothing but store and connection (F118)", () => {
     const { lives, trace } = evidence(name);
     const last = lives.at(-1);
     for (const { life, killAt, ended } of lives) {
@@ -97,7 +97,7 @@ describe.each(moments.map((moment) => [moment.name, moment] as const))("%s", (na
     expect(lives.at(-1)?.records).toMatchObject([{ id: callId, phase: "delivered" }]);
   });
 
-  it("asks once per life, and the first answer stands (promise 7)", () => {
+  it("asks once per life, and the first answer stands (promise 7, F131)", () => {
     const found = evidence(name);
     const expected = expectedOf(found);
     const asked = askedByLife(found);
@@ -112,7 +112,7 @@ describe.each(moments.map((moment) => [moment.name, moment] as const))("%s", (na
     }
   });
 
-  it("leaves no task of the server without a record (promise 1)", () => {
+  it("leaves no task of the server without a record (promise 1, F113)", () => {
     const found = evidence(name);
     const known = found.lives.at(-1)?.records.flatMap(({ taskId }) => taskId ?? []) ?? [];
     if (expectedOf(found) === "once") expect(known).toEqual(createdTasks(found));

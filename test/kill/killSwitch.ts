@@ -2,7 +2,7 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { FetchLike } from "../../src/index.js";
 import type { LmdbStore } from "../../src/store/lmdb.js";
-import { readLog } from "../../src/testing/log.js";
+import { readLog, type LogEntry } from "../../src/testing/log.js";
 import type { KillPoint } from "./plan.js";
 
 /** Ends this process at once, as a crash does: nothing after it runs, no handler, no flush. */
@@ -50,9 +50,8 @@ export function killSwitch(point: KillPoint | undefined, server: { log: string; 
 
   /** Blocks the thread until the server's log shows the request: its answer may arrive, but nobody here can read it. */
   function dieOnceExecuted(id: string): never {
-    while (!readLog(server.log).some((entry) => entry.id === id && entry.headers["x-life"] === server.life)) {
-      pauseThread(3);
-    }
+    const isOurs = (entry: LogEntry): boolean => entry.id === id && entry.headers["x-life"] === server.life;
+    while (!readLog(server.log).some(isOurs)) pauseThread(5);
     die();
   }
 

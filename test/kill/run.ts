@@ -56,7 +56,7 @@ export async function run(
     arguments: scenario.arguments,
     replay: moment.replay,
     cancel: scenario.cancel === true,
-    close: number % 2 === 0,
+    close: number % 3 === 0,
   };
   const lives: Life[] = [];
   for (const killAt of [...moment.kills, undefined]) {

@@ -46,7 +46,7 @@ export const scenarios = {
   },
   approval: {
     tool: "deploy",
-    arguments: { env: "prod", ms: 30, afterMs: 80 },
+    arguments: { env: "prod", ms: 30, afterMs: 200 },
     calls: 1,
     keys: ["approval"],
     status: "completed",
