@@ -15,7 +15,8 @@ export interface AsyncQueue<T> extends AsyncIterable<T> {
  */
 export function createAsyncQueue<T>(limit: number, onReturn: () => void = () => undefined): AsyncQueue<T> {
   const values: T[] = [];
-  let waiting: { resolve: (step: IteratorResult<T>) => void; reject: (error: unknown) => void } | undefined;
+  /** Who asked for values that are not there yet: more than one when a reader does not wait for its own `next()`. */
+  const waiting: { resolve: (step: IteratorResult<T>) => void; reject: (error: unknown) => void }[] = [];
   let done: { error?: unknown } | undefined;
   let returned = false;
 
@@ -27,17 +28,18 @@ export function createAsyncQueue<T>(limit: number, onReturn: () => void = () => 
   const close = (state: { error?: unknown }): void => {
     if (done !== undefined) return;
     done = state;
-    if (waiting === undefined) return;
-    const { resolve, reject } = waiting;
-    waiting = undefined;
+    const [first, ...others] = waiting.splice(0);
+    if (first === undefined) return;
     finish();
-    if ("error" in state) reject(state.error);
-    else resolve({ done: true, value: undefined });
+    // Told once: whoever asks again is at the end.
+    done = {};
+    if ("error" in state) first.reject(state.error);
+    else first.resolve({ done: true, value: undefined });
+    for (const { resolve } of others) resolve({ done: true, value: undefined });
   };
   const iterator: AsyncIterator<T> = {
     next() {
-      const value = values.shift();
-      if (value !== undefined) return Promise.resolve({ done: false, value });
+      if (values.length > 0) return Promise.resolve({ done: false, value: values.shift() as T });
       if (done !== undefined) {
         finish();
         const state = done;
@@ -48,7 +50,7 @@ export function createAsyncQueue<T>(limit: number, onReturn: () => void = () => 
           : Promise.resolve({ done: true, value: undefined });
       }
       return new Promise((resolve, reject) => {
-        waiting = { resolve, reject };
+        waiting.push({ resolve, reject });
       });
     },
     return() {
@@ -61,12 +63,8 @@ export function createAsyncQueue<T>(limit: number, onReturn: () => void = () => 
   return {
     push(value) {
       if (done !== undefined) return;
-      if (waiting !== undefined) {
-        const { resolve } = waiting;
-        waiting = undefined;
-        resolve({ done: false, value });
-        return;
-      }
+      const first = waiting.shift();
+      if (first !== undefined) return first.resolve({ done: false, value });
       values.push(value);
       if (values.length > limit) values.shift();
     },
