@@ -25,8 +25,11 @@ const YIELD_AFTER_MS = 1000;
 export interface FollowUps {
   /** One `tasks/get`. Rejects as the request does. */
   get(): Promise<TaskSnapshot>;
-  /** Sends every stored answer that was not acknowledged, until none is left or the task is over. Never rejects. */
-  sendAnswers(): Promise<void>;
+  /**
+   * Sends every stored answer that was not acknowledged, until none is left or the task is over. Answers false where
+   * one cannot be sent, which is reported. Never rejects.
+   */
+  sendAnswers(): Promise<boolean>;
   /** Asks for the cancellation until the server acknowledges it or the task is over. Never rejects. */
   sendCancel(): Promise<void>;
 }
@@ -94,10 +97,11 @@ export function createFollowUps(context: {
     });
   }
 
-  async function sendUpdate(select: () => string[]): Promise<void> {
+  async function sendUpdate(select: () => string[], sent: { keys: string[] }): Promise<void> {
     await repeated("tasks/update", async () => {
       // Selected anew for every attempt: more answers may have come, others may be over.
       const keys = select();
+      sent.keys = keys;
       if (keys.length === 0) return;
       const wanted = new Set(keys);
       const entries = keeper.record.questions.flatMap((question) =>
@@ -125,11 +129,13 @@ export function createFollowUps(context: {
   }
 
   async function sendSome(select: () => string[]): Promise<void> {
+    const sent = { keys: [] as string[] };
     try {
-      await sendUpdate(select);
+      await sendUpdate(select, sent);
     } catch (error) {
       if (over.aborted) return;
-      if (error instanceof RpcError) return sendRefused(select(), error);
+      // What was refused is what was sent: an answer that came meanwhile has its own try.
+      if (error instanceof RpcError) return sendRefused(sent.keys, error);
       // Nothing that repeating could mend; the answer stays stored and is sent again by the next process.
       report(new InvalidResponseError("tasks/update could not be sent", { cause: error }));
       throw error;
@@ -166,8 +172,10 @@ export function createFollowUps(context: {
         while (!over.aborted && unsentKeys(keeper.record.questions).length > 0) {
           await sendSome(() => unsentKeys(keeper.record.questions));
         }
+        return true;
       } catch {
         // Reported in sendSome.
+        return false;
       }
     },
     async sendCancel() {

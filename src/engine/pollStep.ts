@@ -33,7 +33,10 @@ export function createPollStep(context: {
   keeper: RecordKeeper;
   followUps: FollowUps;
   scheduler: Scheduler;
-  options: Pick<EngineOptions, "clock" | "random" | "poll" | "retry" | "giveUpAfterMs" | "storeWatchMs">;
+  options: Pick<
+    EngineOptions,
+    "clock" | "random" | "poll" | "retry" | "giveUpAfterMs" | "storeWatchMs" | "requestTimeoutMs"
+  >;
   readInputs: (entries: readonly InputRequestEntry[]) => Promise<UsableInputs>;
   tell: Tell;
   over: AbortSignal;
@@ -41,6 +44,7 @@ export function createPollStep(context: {
   const { keeper, scheduler, options, over } = context;
   const { clock } = options;
   const key = Symbol("poll");
+  const limitKey = Symbol("limit");
   const receivedMono =
     clock.monotonic() - Math.max(clock.now() - (keeper.record.receivedAtMs ?? clock.now()), 0);
   const startedMono = clock.monotonic();
@@ -92,6 +96,11 @@ export function createPollStep(context: {
   async function poll(): Promise<void> {
     if (over.aborted || polling) return;
     polling = true;
+    const leftMs = giveUpInMs();
+    // This poll may still bring the end, but it is not waited for while it queues for a server out of reach.
+    if (leftMs !== undefined) {
+      scheduler.schedule(limitKey, leftMs + options.requestTimeoutMs, () => void giveUp());
+    }
     let nextMs: number | undefined;
     try {
       await keeper.apply({ type: "pollStarted" });
@@ -104,6 +113,7 @@ export function createPollStep(context: {
       if (!over.aborted) nextMs = await failed(error);
     } finally {
       polling = false;
+      scheduler.cancel(limitKey);
     }
     if (over.aborted) return;
     if (giveUpInMs() === 0) return giveUp();
@@ -191,7 +201,10 @@ export function createPollStep(context: {
   return {
     plan,
     take,
-    stop: () => scheduler.cancel(key),
+    stop() {
+      scheduler.cancel(key);
+      scheduler.cancel(limitKey);
+    },
     dueIn: () => scheduler.dueIn(key),
   };
 }

@@ -196,7 +196,11 @@ export function createTaskDriver(
     });
     if (!sendingAnswers && unsentKeys(record.questions).length > 0) {
       sendingAnswers = true;
-      void followUps.sendAnswers().finally(() => (sendingAnswers = false));
+      void followUps.sendAnswers().then((sent) => {
+        sendingAnswers = false;
+        // One that came at the very end must not wait for the next poll.
+        if (sent && !over.signal.aborted) reconcile();
+      });
     }
     if (!cancelling && record.cancelRequestedAtMs !== undefined && record.cancelAckedAtMs === undefined) {
       cancelling = true;
