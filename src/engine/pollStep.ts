@@ -7,6 +7,7 @@ import { YieldedPoll, type FollowUps } from "./followUps.js";
 import { asTasksError, retryClass } from "./retryTable.js";
 import type { RecordKeeper } from "./recordKeeper.js";
 import type { Scheduler } from "./scheduler.js";
+import type { SharedTasks } from "./sharedTasks.js";
 import type { UsableInputs } from "./snapshotInputs.js";
 import type { EngineOptions, Tell } from "./types.js";
 import type { InputRequestEntry } from "../protocol/index.js";
@@ -37,6 +38,7 @@ export function createPollStep(context: {
     EngineOptions,
     "clock" | "random" | "poll" | "retry" | "giveUpAfterMs" | "storeWatchMs" | "requestTimeoutMs"
   >;
+  shared: SharedTasks;
   readInputs: (entries: readonly InputRequestEntry[]) => Promise<UsableInputs>;
   tell: Tell;
   over: AbortSignal;
@@ -55,6 +57,13 @@ export function createPollStep(context: {
   let unprovenInRow = 0;
   let failingSince: number | undefined;
   const said = new Set<string>();
+
+  const share = context.shared.join(keeper.record.taskId ?? "", (snapshot) => {
+    // Its questions are put, and answered, by the call that looks at the task.
+    const { inputRequests: _theirs, ...rest } = snapshot;
+    void quietly(take(rest));
+  });
+  over.addEventListener("abort", () => share.leave(), { once: true });
 
   const elapsedMs = (): number => clock.monotonic() - receivedMono;
 
@@ -95,6 +104,7 @@ export function createPollStep(context: {
 
   async function poll(): Promise<void> {
     if (over.aborted || polling) return;
+    if (!share.mayPoll(intervalMs(keeper.record, options.poll))) return schedule(politeDelayMs());
     polling = true;
     const leftMs = giveUpInMs();
     // This poll may still bring the end, but it is not waited for while it queues for a server out of reach.
@@ -106,7 +116,9 @@ export function createPollStep(context: {
       await keeper.apply({ type: "pollStarted" });
       await lookIntoStore();
       if (over.aborted) return;
-      await take(await context.followUps.get());
+      const snapshot = await context.followUps.get();
+      share.tell(snapshot);
+      await take(snapshot);
       failingSince = undefined;
       goneInRow = 0;
     } catch (error) {
@@ -114,6 +126,7 @@ export function createPollStep(context: {
     } finally {
       polling = false;
       scheduler.cancel(limitKey);
+      share.looked();
     }
     if (over.aborted) return;
     if (giveUpInMs() === 0) return giveUp();

@@ -10,6 +10,7 @@ import { isOver, transition } from "../task/transition.js";
 import type { CallerOptions } from "./callFlow.js";
 import { createScheduler } from "./scheduler.js";
 import { createServerLane, type ServerLane } from "./serverLane.js";
+import { createSharedTasks } from "./sharedTasks.js";
 import { createTaskDriver, type DriverServer, type DriverStart, type TaskDriver } from "./taskDriver.js";
 import { createToolCatalog, type ToolCatalog } from "./toolCatalog.js";
 import type { EngineOptions, Tell } from "./types.js";
@@ -88,7 +89,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
         id: undefined,
       }),
     );
-    return { lane, catalog };
+    return { lane, catalog, shared: createSharedTasks(clock) };
   }
 
   /** The driver of a record: the one that runs, or a new one. */

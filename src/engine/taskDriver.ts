@@ -24,6 +24,7 @@ import { publicSnapshot } from "./publicSnapshot.js";
 import { createRecordKeeper } from "./recordKeeper.js";
 import type { Scheduler } from "./scheduler.js";
 import type { ServerLane } from "./serverLane.js";
+import type { SharedTasks } from "./sharedTasks.js";
 import { createInputReader } from "./snapshotInputs.js";
 import type { ToolCatalog } from "./toolCatalog.js";
 import type { EngineOptions, RecordListener, TaskInputRequest, Tell } from "./types.js";
@@ -32,6 +33,7 @@ import type { EngineOptions, RecordListener, TaskInputRequest, Tell } from "./ty
 export interface DriverServer {
   readonly lane: ServerLane;
   readonly catalog: ToolCatalog;
+  readonly shared: SharedTasks;
 }
 
 /** How a driver begins. */
@@ -180,16 +182,17 @@ export function createTaskDriver(
     if (server !== undefined) broker.reconcile(record);
     if (isOver(record)) return void finish();
     if (server === undefined) return;
-    if (record.phase === "tracking") return reconcileTask(record);
+    if (record.phase === "tracking") return reconcileTask(record, server);
     callFlow.advance(server.lane, server.catalog);
   }
 
-  function reconcileTask(record: TaskRecord): void {
+  function reconcileTask(record: TaskRecord, { shared }: DriverServer): void {
     pollStep ??= createPollStep({
       keeper,
       followUps,
       scheduler,
       options,
+      shared,
       readInputs,
       tell,
       over: over.signal,
@@ -297,6 +300,8 @@ export function createTaskDriver(
     if (record.phase === "asking") return void (await keeper.apply({ type: "callAbandoned" }));
     const isUnsent = record.taskId === undefined && record.call?.inFlight !== true;
     if (isUnsent && !resting) return callFlow.leave();
+    // Acknowledged before, and yet it runs on: the host means it, so the server hears it once more.
+    if (record.cancelAckedAtMs !== undefined && server !== undefined) return followUps.sendCancel();
     await keeper.apply({ type: "cancelRequested" });
     // Where another process is in charge, only the store tells what came of it.
     const unwatch = driver.watch(() => undefined);
