@@ -95,7 +95,9 @@ export class TaskClient {
    * - `InvalidResponseError`: the answer is outside the protocol;
    * - `WaitTimeoutError` (`timeoutMs`), or the signal's reason: a late answer is still taken;
    * - `StoreError`: without `task`: nothing was sent; with `task`: the handle is not stored, and is tracked in memory;
-   * - `CallIdConflictError`, `TypeError`, `ClientClosedError`: nothing was sent.
+   * - `CallIdConflictError`, `TypeError`, `ClientClosedError`: nothing was sent;
+   * - `TaskFailedError`, `TaskCancelledError`, `TaskLostError`: as `TaskHandle.result`, where the end was waited for
+   *   (`waitMs`), or a call was cancelled before it was a task.
    * A result with `isError` is a result.
    */
   async callTool(server: string, params: ToolCallParams, options: CallToolOptions = {}): Promise<ToolCall> {
@@ -238,6 +240,7 @@ export class TaskClient {
     const stopping = new AbortController();
     const run = async (): Promise<"still-asking"> => {
       await sleep(this.#clock, waitUntil - this.#clock.monotonic(), { signal: stopping.signal });
+      stopping.signal.throwIfAborted();
       await new Promise<void>((resolve) => {
         const look = (): void => (driver.record.phase === "asking" ? resolve() : undefined);
         const unwatch = driver.watch(look);

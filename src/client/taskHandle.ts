@@ -101,7 +101,9 @@ export class TaskHandle {
   /**
    * The tool's result, `isError: true` included. Rejects with `TaskFailedError`, `TaskCancelledError`,
    * `TaskLostError`, `CallOutcomeUnknownError`; with `WaitTimeoutError` or the signal's reason when the wait ends
-   * first; with `ClientClosedError` when the client closes. Any number of callers may wait.
+   * first; with `ClientClosedError` when the client closes; with `StoreError` (or `CallOutcomeUnknownError`, before
+   * there is a task) when another process removed the record; with what kept a call from being sent. Any number of
+   * callers may wait.
    */
   async result(options: WaitOptions = {}): Promise<CallToolResult> {
     return resultOf(await this.#over(options));

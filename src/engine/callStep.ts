@@ -183,6 +183,8 @@ function callParams({ record }: RecordKeeper): JsonObject {
 }
 
 async function mayRepeat(error: unknown, context: CallStepContext): Promise<boolean> {
+  // Nothing was sent. A caller is told; a resumed call, and what people answered for it, waits for the store.
+  if (error instanceof StoreError) return context.limitMs === undefined;
   if (!(error instanceof ConnectionError)) return false;
   if (certainlyNotRun(error)) {
     // Credentials that are refused now are the caller's to mend; a resumed call has no caller and waits.

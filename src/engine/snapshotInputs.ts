@@ -4,6 +4,9 @@ import { sha256 } from "../internal/ids.js";
 import { canonicalJson } from "../internal/json.js";
 import { readInputRequest, type ClientCapabilities, type InputRequestEntry } from "../protocol/index.js";
 
+/** A server that goes on sending unusable ones is not reported, and remembered, without end. */
+const MAX_REPORTED = 256;
+
 /** Input requests that may be shown. */
 export interface UsableInputs {
   readonly entries: readonly InputRequestEntry[];
@@ -25,7 +28,7 @@ export function createInputReader(
       if (read.ok) {
         usable.push(entry);
         digests.set(key, await sha256(canonicalJson([request.method, request.params])));
-      } else if (!reported.has(key)) {
+      } else if (!reported.has(key) && reported.size < MAX_REPORTED) {
         reported.add(key);
         report(new InvalidResponseError(`An input request cannot be shown: ${read.message}`));
       }

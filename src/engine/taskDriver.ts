@@ -222,7 +222,7 @@ export function createTaskDriver(
     if (done || (!followed && openQuestions(record).length === 0)) return scheduler.cancel(watchKey);
     if (scheduler.dueIn(watchKey) !== undefined) return;
     scheduler.schedule(watchKey, options.storeWatchMs, () => {
-      const look = resting ? catchUp() : keeper.refresh(false);
+      const look = resting ? catchUp() : follow();
       // An unreachable store is reported by every write; reading again is all that is needed here.
       void look.then(watchStore, watchStore);
     });
@@ -235,10 +235,17 @@ export function createTaskDriver(
     if (!stored && resting && !over.signal.aborted) onRemoved();
   }
 
-  /** Another process removed the record that this one only follows. */
+  async function follow(): Promise<void> {
+    const stored = await keeper.refresh(false);
+    // A task is tracked all the same; but people are not asked for a call that is not wanted.
+    if (!stored && keeper.record.phase === "asking" && !over.signal.aborted) onRemoved();
+  }
+
+  /** Another process removed the record, and there is nothing here that must go on. */
   function onRemoved(): void {
     const error = removedError();
     over.abort(error);
+    broker.withdrawAll(keeper.record, error);
     settled.reject(error);
     callFlow.close(
       keeper.record.taskId === undefined ? new CallOutcomeUnknownError({ cause: error }) : error,
