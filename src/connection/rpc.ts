@@ -8,7 +8,7 @@ import {
   type TasksError,
 } from "../errors.js";
 import { isObject, isTooDeep, type JsonObject } from "../internal/json.js";
-import { scrub } from "../internal/scrub.js";
+import { scrub, scrubJson } from "../internal/scrub.js";
 import { encodeHeaderValue, PROTOCOL_VERSION, RPC } from "../protocol/index.js";
 import type { Notice } from "./types.js";
 
@@ -77,7 +77,12 @@ export function rpcError(
   },
 ): TasksError {
   const { status, credentials = [] } = request;
-  const wire = { ...error, message: scrub(error.message, [...secretsOf(request.params), ...credentials]) };
+  const secrets = [...secretsOf(request.params), ...credentials];
+  const wire = {
+    code: error.code,
+    message: scrub(error.message, secrets),
+    ...(error.data !== undefined && { data: scrubJson(error.data, secrets) }),
+  };
   const data = isObject(error.data) ? error.data : {};
   switch (error.code) {
     case RPC.invalidParams:

@@ -26,3 +26,19 @@ export function scrub(text: string, secrets: readonly (string | undefined)[]): s
       )
   );
 }
+
+/**
+ * The JSON value with every occurrence of the secrets in its texts replaced, as `scrub` does. A value that is no longer
+ * JSON afterwards (a secret that looks like its punctuation) becomes `"[hidden]"`.
+ */
+export function scrubJson<Value>(value: Value, secrets: readonly (string | undefined)[]): Value | "[hidden]" {
+  if (value === undefined) return value;
+  const text = JSON.stringify(value);
+  const scrubbed = scrub(text, secrets);
+  if (scrubbed === text) return value;
+  try {
+    return JSON.parse(scrubbed) as Value;
+  } catch {
+    return "[hidden]";
+  }
+}

@@ -1,7 +1,7 @@
 /** Owns how a task is read from the wire: tolerant of what servers leave out or add, exact about identity and status. */
 import { InvalidResponseError } from "../errors.js";
 import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../internal/json.js";
-import { scrub } from "../internal/scrub.js";
+import { scrub, scrubJson } from "../internal/scrub.js";
 import { readInputRequests, type InputRequestEntry } from "./inputRequests.js";
 
 /** The statuses of this revision. */
@@ -184,7 +184,7 @@ function readError(
   return {
     code,
     message: typeof message === "string" ? truncated(scrub(message, [taskId])) : "",
-    ...(usable && { data: data as JsonValue }),
+    ...(usable && { data: scrubJson(data as JsonValue, [taskId]) }),
   };
 }
 

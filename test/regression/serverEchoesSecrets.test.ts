@@ -1,6 +1,6 @@
 /** A server that repeats what it was sent put answers, tokens and task ids into the messages of our errors. */
 import { expect, onTestFinished, test } from "vitest";
-import { httpConnection } from "../../src/index.js";
+import { httpConnection, type RpcError } from "../../src/index.js";
 import { rpcError } from "../../src/connection/rpc.js";
 import { readTaskAnswer } from "../../src/protocol/index.js";
 import { startTaskServer } from "../../src/testing/index.js";
@@ -33,4 +33,24 @@ test("the id of a failed task", () => {
   const error = { code: -32000, message: "task-secret-1 ran out of memory" };
   const task = { taskId: "task-secret-1", status: "failed", ttlMs: null, error };
   expect(readTaskAnswer(task, "task-secret-1").error?.message).toBe("[task] ran out of memory");
+});
+
+test("the data of errors, which a logged error prints", () => {
+  const params = {
+    taskId: "task-secret-1",
+    inputResponses: { pin: { action: "accept", content: { pin: "pin-4711" } } },
+  };
+  const data = { task: "task-secret-1", refused: ["pin-4711"], limit: 3 };
+  const error = rpcError(
+    { code: -32000, message: "no", data },
+    { method: "tasks/update", params },
+  ) as RpcError;
+  expect(error.data).toEqual({ task: "[task]", refused: ["[hidden]"], limit: 3 });
+  const failed = {
+    taskId: "task-secret-1",
+    status: "failed",
+    ttlMs: null,
+    error: { code: 1, message: "", data },
+  };
+  expect(readTaskAnswer(failed, "task-secret-1").error?.data).toEqual({ ...data, task: "[task]" });
 });
