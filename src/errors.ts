@@ -18,6 +18,7 @@ export type TasksErrorCode =
   | "INVALID_INPUT_RESPONSE"
   | "INPUT_NOT_TAKEN"
   | "STORE"
+  | "CALLBACK"
   | "CLIENT_CLOSED";
 
 const BRAND = Symbol.for("mcp-taskrail.error");
@@ -259,6 +260,14 @@ export class StoreError<Handle = unknown> extends TasksError {
   constructor(message: string, options: TasksErrorOptions & { task?: Handle } = {}) {
     super("STORE", message, options);
     hide(this, "task", options.task);
+  }
+}
+
+/** A function of the host's threw or rejected (a handler, a listener). Only told as `error` event; `cause` is what it threw. */
+export class CallbackError extends TasksError {
+  protected static override readonly codes: readonly TasksErrorCode[] = ["CALLBACK"];
+  constructor(message: string, options: TasksErrorOptions = {}) {
+    super("CALLBACK", message, options);
   }
 }
 

@@ -43,6 +43,7 @@ export { type JsonObject, type JsonValue } from "./internal/json.js";
 export {
   CallIdConflictError,
   CallOutcomeUnknownError,
+  CallbackError,
   ClientClosedError,
   ConnectionError,
   EraNotSupportedError,

@@ -115,6 +115,7 @@ describe("the public surface", () => {
     expect(Object.keys(root).sort()).toEqual([
       "CallIdConflictError",
       "CallOutcomeUnknownError",
+      "CallbackError",
       "ClientClosedError",
       "ConnectionError",
       "EraNotSupportedError",

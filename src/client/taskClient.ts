@@ -5,7 +5,7 @@ import type { HandedOver } from "../engine/callerWaits.js";
 import { createPoller, type Poller } from "../engine/poller.js";
 import type { TaskDriver } from "../engine/taskDriver.js";
 import type { EngineEvents, TaskInputRequest, Tell } from "../engine/types.js";
-import { StoreError, TasksError, WaitTimeoutError } from "../errors.js";
+import { StoreError, CallbackError, WaitTimeoutError } from "../errors.js";
 import { linkSignals, raceSignal } from "../internal/abort.js";
 import { sleep, type Clock } from "../internal/clock.js";
 import { createEmitter, type Emitter, type Unsubscribe } from "../internal/emitter.js";
@@ -308,7 +308,7 @@ export class TaskClient {
   }
 
   #tellHostError(message: string, cause: unknown): void {
-    const error = new TasksError("CONNECTION", message, { cause });
+    const error = new CallbackError(message, { cause });
     this.#emitter.emit("error", { error, server: undefined, id: undefined });
   }
 }

@@ -1,5 +1,5 @@
 /** Owns the outbox of outcomes: `onSettled` until it resolves. */
-import { TasksError } from "../errors.js";
+import { CallbackError } from "../errors.js";
 import type { TaskRecord } from "../task/record.js";
 import { oneShot } from "./oneShot.js";
 import type { EngineOptions, Settled, Tell } from "./types.js";
@@ -18,7 +18,7 @@ export async function deliver(
       ...options.retry,
       again: (error) => {
         options.tell("error", {
-          error: new TasksError("STORE", "onSettled failed; the outcome is kept and delivered again", {
+          error: new CallbackError("onSettled failed; the outcome is kept and delivered again", {
             cause: error,
           }),
           server: record.server,

@@ -1,5 +1,5 @@
 /** Owns showing a task's questions to the host: each once per process life, side by side, withdrawn when over. */
-import { TasksError } from "../errors.js";
+import { CallbackError, TasksError } from "../errors.js";
 import type { JsonObject } from "../internal/json.js";
 import { readInputRequest, type ClientCapabilities, type InputRequest } from "../protocol/index.js";
 import type { Question, TaskRecord } from "../task/record.js";
@@ -67,7 +67,7 @@ export function createInputBroker(options: {
         error:
           error instanceof TasksError
             ? error
-            : new TasksError("INVALID_INPUT_RESPONSE", "onInputRequest failed; the question stays open", {
+            : new CallbackError("onInputRequest failed; the question stays open", {
                 cause: error,
               }),
         server: record.server,

@@ -89,7 +89,9 @@ export function createPollStep(context: {
   function storedDelayMs(): number {
     const { failures, notBeforeMs } = keeper.record;
     const leftMs = notBeforeMs === undefined ? 0 : notBeforeMs - clock.now();
-    const bounded = Math.min(Math.max(leftMs, 0), Math.max(politeDelayMs(), options.retry.maxDelayMs * 1.5));
+    // Never longer than it was meant to be when it was written: the wall clock may have gone back meanwhile.
+    const meantMs = notBeforeMs === undefined ? 0 : notBeforeMs - keeper.record.updatedAtMs;
+    const bounded = Math.min(Math.max(leftMs, 0), Math.max(meantMs, 0));
     return notBeforeMs !== undefined && failures === undefined ? bounded : Math.max(bounded, politeDelayMs());
   }
 

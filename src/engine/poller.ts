@@ -1,6 +1,6 @@
 /** Owns which calls are being driven, over which servers: starting, finding, resuming and stopping them. */
 import type { Connection } from "../connection/types.js";
-import { CallIdConflictError, ClientClosedError, InvalidResponseError, TasksError } from "../errors.js";
+import { CallIdConflictError, ClientClosedError, InvalidResponseError, StoreError } from "../errors.js";
 import { sleep } from "../internal/clock.js";
 import { randomId, sha256 } from "../internal/ids.js";
 import { canonicalJson, type JsonObject, type JsonValue } from "../internal/json.js";
@@ -82,7 +82,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       tell,
       count: (method) => requests.set(method, (requests.get(method) ?? 0) + 1),
     });
-    const catalog = createToolCatalog(lane, clock, (tool, reason) =>
+    const catalog = createToolCatalog(lane, options, (tool, reason) =>
       tell("error", {
         error: new InvalidResponseError(`The tool ${JSON.stringify(tool)} was left out: ${reason}`),
         server: name,
@@ -151,14 +151,14 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     const message =
       `The server ${JSON.stringify(server)} has stored tasks that belong to another identity of it; ` +
       "they are not polled over this connection (option identity)";
-    tell("error", { error: new TasksError("CONNECTION", message), server, id: undefined });
+    tell("error", { error: new StoreError(message), server, id: undefined });
   }
 
   async function existing(id: string, call: NewCall, digest: string): Promise<TaskDriver | undefined> {
     const running = await current(id);
     const record = running?.record ?? (await store.load(id));
     if (record === undefined) return undefined;
-    checkSameCall(record, call, digest);
+    checkSameCall(record, call, digest, serverOf(call.server));
     return running ?? driverOf(record, "rest");
   }
 
@@ -174,7 +174,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       const { created, record: stored } = await store.create(record);
       if (!created) {
         // Another process journaled the same call a moment ago: it is that process's to send.
-        checkSameCall(stored, wanted, digest);
+        checkSameCall(stored, wanted, digest, server);
         return driverOf(stored, "rest");
       }
       if (closed || wanted.signal?.aborted === true) {
@@ -371,8 +371,11 @@ async function* eachOf(records: readonly TaskRecord[]): AsyncIterable<TaskRecord
   yield* records;
 }
 
-function checkSameCall(record: TaskRecord, call: NewCall, digest: string): void {
+function checkSameCall(record: TaskRecord, call: NewCall, digest: string, server: DriverServer): void {
   if (record.server !== call.server) throw new CallIdConflictError("server");
+  // What is over can be answered; what is not would never be looked at over this connection.
+  const elsewhere = record.identity !== server.lane.connection.identity;
+  if (elsewhere && !isOver(record)) throw new CallIdConflictError("identity of the server");
   if (record.tool !== call.tool) throw new CallIdConflictError("tool");
   if (record.callDigest !== digest) throw new CallIdConflictError("arguments");
 }

@@ -63,5 +63,5 @@ export function certainlyNotRun(error: unknown): boolean {
 
 /** Our kind of error, whatever was thrown; the original is kept as the cause. */
 export function asTasksError(error: unknown, what: string): TasksError {
-  return error instanceof TasksError ? error : new TasksError("CONNECTION", what, { cause: error });
+  return error instanceof TasksError ? error : new ConnectionError(what, { cause: error, mayHaveRun: true });
 }

@@ -1,8 +1,8 @@
 /** Owns what is known of a server's tools: listing with pages, caching by the server's time to live. */
 import { InvalidResponseError } from "../errors.js";
-import type { Clock } from "../internal/clock.js";
 import { readToolsPage, type ToolDescription } from "../protocol/index.js";
 import type { ServerLane } from "./serverLane.js";
+import type { EngineOptions } from "./types.js";
 
 /** More pages than this are a server that goes in circles. */
 const MAX_PAGES = 1000;
@@ -17,9 +17,10 @@ export interface ToolCatalog {
 
 export function createToolCatalog(
   lane: ServerLane,
-  clock: Clock,
+  options: Pick<EngineOptions, "clock" | "requestTimeoutMs">,
   onDropped: (tool: string, reason: string) => void,
 ): ToolCatalog {
+  const { clock } = options;
   let cached:
     { tools: readonly ToolDescription[]; byName: Map<string, ToolDescription>; until: number } | undefined;
 
@@ -34,6 +35,7 @@ export function createToolCatalog(
         method: "tools/list",
         params: cursor === undefined ? {} : { cursor },
         signal,
+        timeoutMs: options.requestTimeoutMs,
         direct: true,
       });
       const read = readToolsPage(raw);

@@ -189,7 +189,7 @@ describe("Promise 9: Nothing is decided for the user", () => {
     expect(run.connection.requestsOf("tasks/update")).toEqual([]);
     expect(task.pendingInputs).toHaveLength(2);
     expect(run.told.of("error").map(({ error }) => error.code)).toEqual([
-      "INVALID_INPUT_RESPONSE",
+      "CALLBACK",
       "INVALID_INPUT_RESPONSE",
     ]);
   });
