@@ -1,24 +1,18 @@
 /** Owns the way to one server: how many requests at once, in which order, and whether it may be asked at all. */
-import type { Connection, Notice } from "../connection/types.js";
+import type { Connection, RequestOptions } from "../connection/types.js";
 import { ClientClosedError, ConnectionError } from "../errors.js";
 import type { StopTimer } from "../internal/clock.js";
 import { isObject, type JsonObject } from "../internal/json.js";
 import { createLimiter } from "../internal/limiter.js";
-import { META_SERVER_INFO, type ToolDescription } from "../protocol/index.js";
+import { META_SERVER_INFO } from "../protocol/index.js";
 import { backoffMs } from "../task/policy.js";
 import { isOutage, retryClass } from "./retryTable.js";
 import type { EngineOptions, Tell } from "./types.js";
 
 /** One request through a lane. */
-export interface LaneRequest {
+export interface LaneRequest extends Omit<RequestOptions, "clientInfo" | "capabilities"> {
   readonly method: string;
   readonly params: JsonObject;
-  readonly signal?: AbortSignal | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly meta?: JsonObject | undefined;
-  readonly tool?: ToolDescription | undefined;
-  readonly onNotice?: ((notice: Notice) => void) | undefined;
   /** A host's own call goes out at once, also to a server that was down a moment ago. */
   readonly direct?: boolean;
   /** Runs when the request is about to leave; what it throws keeps it from leaving. */
