@@ -65,6 +65,25 @@ describe("an outage", () => {
     expect(other.requestsOf("tasks/get")).toHaveLength(8);
   });
 
+  test("F055: who waits for Retry-After is not let in by a success that was under way", async () => {
+    const busy = new ConnectionError("busy", { mayHaveRun: false, status: 429, retryAfterMs: 7000 });
+    const get = async (request: ScriptedRequest): Promise<JsonObject | Error> => {
+      if (request.atMs >= 8000) return state({ taskId: taskId(request) });
+      if (taskId(request) === "task-0") return busy;
+      // Under way when the server asks for rest, answered while others wait for the end of it.
+      await new Promise<void>((resolve) => run.clock.setTimer(3000, resolve));
+      return state({ taskId: taskId(request) });
+    };
+    const call = (_: ScriptedRequest, n: number): JsonObject =>
+      handle({ taskId: `task-${n}`, pollIntervalMs: n === 2 ? 2000 : 1000 });
+    const run: Rig = await rig({ "tools/call": call, "tasks/get": get });
+    await start(run, 3);
+    await run.clock.advance(7999);
+    expect(run.times("tasks/get")).toEqual([1000, 1000]);
+    await run.clock.advance(2000);
+    expect(new Set(run.connection.requestsOf("tasks/get").map(taskId)).size).toBe(3);
+  });
+
   test.each([401, 403])("HTTP %i pauses the server; any success lets all go on", async (status) => {
     let isLocked = true;
     const locked = new ConnectionError("no", { mayHaveRun: false, status });

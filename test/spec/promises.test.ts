@@ -77,6 +77,23 @@ describe("Promise 2: No call is sent twice", () => {
     expect(journal).toContain('"inFlight":true');
   });
 
+  test("every repetition is journaled as one: a process that dies in it leaves an unknown fate", async () => {
+    const clock = virtualClock();
+    const store = testStore(clock);
+    const journals: string[] = [];
+    const call = async (_: unknown, n: number): Promise<JsonObject | Error> => {
+      journals.push(await store.dump());
+      return n < 2 ? new ConnectionError("refused", { mayHaveRun: false }) : text("ok");
+    };
+    const { client, within } = await rig({ "tools/call": call }, { clock, store });
+    const answer = client.callTool("srv", deploy);
+    await clock.advance(10);
+    expect(await store.dump()).toContain('"inFlight":false');
+    await within(answer);
+    expect(journals).toHaveLength(3);
+    for (const journal of journals) expect(journal).toContain('"inFlight":true');
+  });
+
   test("a journal that cannot be written: nothing is sent", async () => {
     const clock = virtualClock();
     const store = testStore(clock);
