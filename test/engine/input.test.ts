@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { InvalidInputResponseError, type TaskInputRequest } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import { memoryStore } from "../../src/store/memory.js";
-import type { ScriptedRequest } from "../../src/testing/index.js";
+import { scriptedConnection, type ScriptedRequest } from "../../src/testing/index.js";
 import {
   ack,
   asks,
@@ -258,15 +258,23 @@ test("answers to several questions at one moment travel together or one after th
   expect(sent.sort()).toEqual([...keys].sort());
 });
 
-test("the display name is the server's own, asked for once, and the host's where the server does not say", async () => {
+test("the display name is the server's own, asked for once for all questions", async () => {
+  const clock = virtualClock();
   const names: string[] = [];
   const onInputRequest = ({ serverDisplayName }: TaskInputRequest): undefined =>
     void names.push(serverDisplayName);
-  const connection = { description: { title: "The CI", name: "ci" } };
-  const run = await rig(asking({ a: form(), b: form() }), { onInputRequest, connection });
+  const description = { title: "The CI", name: "ci" };
+  const connection = scriptedConnection(asking({ a: form(), b: form() }), { clock, description });
+  let asked = 0;
+  const discover = connection.discover.bind(connection);
+  connection.discover = (options) => {
+    asked += 1;
+    return discover(options);
+  };
+  const run = await rig({}, { clock, onInputRequest, connection });
   await startTask(run);
   await run.clock.advance(2000);
-  expect(names).toEqual(["The CI", "The CI"]);
+  expect([names, asked]).toEqual([["The CI", "The CI"], 1]);
 });
 
 test("a question may come with the handle; without a handler it can be answered from pendingInputs", async () => {
