@@ -218,7 +218,10 @@ export class CallOutcomeUnknownError extends TasksError {
 export class CallIdConflictError extends TasksError {
   protected static override readonly codes: readonly TasksErrorCode[] = ["CALL_ID_CONFLICT"];
   constructor(differs: string) {
-    super("CALL_ID_CONFLICT", `The callId was used before with another ${differs}`);
+    super(
+      "CALL_ID_CONFLICT",
+      `The callId was used before with ${differs}; another call needs a callId of its own`,
+    );
   }
 }
 

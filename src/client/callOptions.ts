@@ -1,5 +1,6 @@
 /** Owns the checks of what `callTool` is given. */
 import { isObject, whyNotJson, type JsonObject, type JsonValue } from "../internal/json.js";
+import { refuseUnknown } from "../internal/options.js";
 import {
   duration,
   mustBeObject,
@@ -61,11 +62,24 @@ export interface CheckedCall {
 }
 
 const MAX_CALL_ID = 256;
+const CALL_OPTIONS = [
+  "callId",
+  "context",
+  "signal",
+  "timeoutMs",
+  "waitMs",
+  "onUnknownOutcome",
+  "meta",
+  "headers",
+  "onProgress",
+];
 
 /** Checks. Throws `TypeError` that names the option. */
 export function checkCall(params: ToolCallParams, options: CallToolOptions): CheckedCall {
   mustBeObject("params", params);
   mustBeObject("options", options);
+  refuseUnknown("params", params, ["name", "arguments"]);
+  refuseUnknown("options", options, CALL_OPTIONS);
   const args = params.arguments ?? {};
   mustBeObject("arguments", args);
   return {
@@ -75,7 +89,7 @@ export function checkCall(params: ToolCallParams, options: CallToolOptions): Che
     context: options.context === undefined ? undefined : json("context", options.context),
     signal: options.signal,
     timeoutMs: duration("timeoutMs", options.timeoutMs ?? DEFAULT_CALL_MS),
-    waitMs: options.waitMs === undefined || options.waitMs === 0 ? 0 : duration("waitMs", options.waitMs),
+    waitMs: waitOf(options.waitMs ?? 0),
     onUnknownOutcome: oneOf("onUnknownOutcome", options.onUnknownOutcome ?? "fail", ["fail", "retry"]),
     meta: options.meta === undefined ? undefined : metaOf(options.meta),
     headers: options.headers === undefined ? undefined : headersOf(options.headers),
@@ -88,6 +102,11 @@ function json(name: string, value: unknown): JsonValue {
   const reason = whyNotJson(value, name);
   if (reason !== undefined) throw new TypeError(`${name}: expected JSON, but ${reason}`);
   return JSON.parse(JSON.stringify(value)) as JsonValue;
+}
+
+function waitOf(waitMs: unknown): number {
+  if (typeof waitMs === "number" && Number.isFinite(waitMs) && waitMs >= 0) return waitMs;
+  throw wrong("waitMs", waitMs, "0 or a positive number of milliseconds");
 }
 
 function callIdOf(callId: unknown): string {

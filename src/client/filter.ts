@@ -1,7 +1,9 @@
 /** Owns which stored calls a host asks for. */
 import type { TaskDriver } from "../engine/taskDriver.js";
 import { canonicalJson, type JsonValue } from "../internal/json.js";
+import { refuseUnknown } from "../internal/options.js";
 import { isOver } from "../task/transition.js";
+import { mustBeObject, wrong } from "./options.js";
 
 /** All conditions that are given must hold. */
 export interface TaskFilter {
@@ -11,6 +13,15 @@ export interface TaskFilter {
   readonly state?: "live" | "settled" | "input";
   /** Equal as JSON, or a function that decides. */
   readonly context?: JsonValue | ((context: JsonValue | undefined) => boolean);
+}
+
+const STATES: readonly unknown[] = [undefined, "live", "settled", "input"];
+
+/** Throws `TypeError`: a filter that nobody reads would answer everything. */
+export function checkFilter(filter: TaskFilter): void {
+  mustBeObject("filter", filter);
+  refuseUnknown("filter", filter, ["server", "tool", "state", "context"]);
+  if (!STATES.includes(filter.state)) throw wrong("state", filter.state, '"live", "settled" or "input"');
 }
 
 export function matches(driver: TaskDriver, filter: TaskFilter): boolean {

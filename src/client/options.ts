@@ -3,6 +3,7 @@ import { ALL_INPUTS } from "../engine/inputBroker.js";
 import type { EngineOptions, InputRequestHandler, SettledHandler } from "../engine/types.js";
 import { systemClock, type Clock } from "../internal/clock.js";
 import { isObject } from "../internal/json.js";
+import { refuseUnknown } from "../internal/options.js";
 import { TASKS_EXTENSION, type ClientCapabilities, type ClientInfo } from "../protocol/index.js";
 import type { StoreInput } from "../store/types.js";
 import type { PollPolicy } from "../task/policy.js";
@@ -74,9 +75,12 @@ export type ResolvedOptions = Omit<EngineOptions, "store"> & {
 /** Checks and completes. Throws `TypeError`. */
 export function resolveOptions(options: TaskClientOptions): ResolvedOptions {
   mustBeObject("options", options);
+  refuseUnknown("options", options, CLIENT_OPTIONS);
   const { poll = {}, retry = {} } = options;
   mustBeObject("poll", poll);
+  refuseUnknown("poll", poll, POLL_OPTIONS);
   mustBeObject("retry", retry);
+  refuseUnknown("retry", retry, RETRY_OPTIONS);
   const onInputRequest = optionalFunction("onInputRequest", options.onInputRequest);
   return {
     store: options.store,
@@ -107,6 +111,31 @@ export function resolveOptions(options: TaskClientOptions): ResolvedOptions {
     random: optionalFunction("random", options.random) ?? defaultRandom,
   };
 }
+
+const CLIENT_OPTIONS = [
+  "store",
+  "scope",
+  "onInputRequest",
+  "onSettled",
+  "capabilities",
+  "clientInfo",
+  "poll",
+  "retry",
+  "concurrency",
+  "requestTimeoutMs",
+  "retentionMs",
+  "maxRetentionMs",
+  "answerGraceMs",
+  "lateAnswerMs",
+  "onLateHandle",
+  "storeWatchMs",
+  "clock",
+  "random",
+  // Taken for the sake of hosts that set it for all releases; until push is built, every task is polled.
+  "push",
+];
+const POLL_OPTIONS = ["defaultIntervalMs", "minIntervalMs", "maxIntervalMs", "jitter", "giveUpAfterMs"];
+const RETRY_OPTIONS = ["minDelayMs", "maxDelayMs", "factor", "authRetryMs", "refusedRetryMs"];
 
 function pollOf(poll: Partial<PollPolicy>): PollPolicy {
   const minIntervalMs = duration("poll.minIntervalMs", poll.minIntervalMs ?? 100);

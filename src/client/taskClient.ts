@@ -20,7 +20,7 @@ import { mergeRecords } from "../task/merge.js";
 import { storeTtlMs } from "../task/policy.js";
 import { isOver } from "../task/transition.js";
 import { checkCall, type CallToolOptions, type CheckedCall, type ToolCallParams } from "./callOptions.js";
-import { matches, type TaskFilter } from "./filter.js";
+import { checkFilter, matches, type TaskFilter } from "./filter.js";
 import {
   DEFAULT_CLOSE_MS,
   duration,
@@ -154,6 +154,7 @@ export class TaskClient {
 
   /** What the store holds in this scope, delivered outcomes included while they are kept. */
   async tasks(filter: TaskFilter = {}): Promise<TaskHandle[]> {
+    checkFilter(filter);
     const drivers = await this.#poller.list();
     return this.#handles(drivers.filter((driver) => matches(driver, filter)));
   }
@@ -166,6 +167,7 @@ export class TaskClient {
 
   /** The questions that wait for an answer, of all servers, also of those that are not connected here. */
   async pendingInputs(filter: TaskFilter = {}): Promise<TaskInputRequest[]> {
+    checkFilter(filter);
     const drivers = await this.#poller.list();
     return drivers.filter((driver) => matches(driver, filter)).flatMap((driver) => driver.openInputs());
   }
@@ -190,6 +192,8 @@ export class TaskClient {
     event: Name,
     listener: (event: EngineEvents[Name]) => void,
   ): Unsubscribe {
+    if (!EVENTS.includes(event)) throw wrong("event", event, EVENTS.join(", "));
+    if (typeof listener !== "function") throw wrong("listener", listener, "a function");
     return this.#emitter.on(event, listener);
   }
 
@@ -314,6 +318,19 @@ export class TaskClient {
 }
 
 const WAITED_FOR_ANSWER = "the call may still be running, and a task that comes of it is tracked";
+
+const EVENTS: readonly (keyof EngineEvents)[] = [
+  "created",
+  "updated",
+  "input",
+  "inputWithdrawn",
+  "settled",
+  "retry",
+  "push",
+  "serverDown",
+  "serverUp",
+  "error",
+];
 
 function issueError(issue: StoreIssue): StoreError {
   return new StoreError(issue.message, issue.cause === undefined ? {} : { cause: issue.cause });

@@ -36,7 +36,7 @@ const MAX_UNREAD_UPDATES = 256;
 
 /**
  * One task (or one call that is still on its way to being a task). Not a promise: await `result()` or `settled()`.
- * It prints and serialises as nothing, so that a log does not show the task id.
+ * It prints and serialises without the task id, so that it can be logged.
  */
 export class TaskHandle {
   readonly #driver: TaskDriver;
@@ -46,6 +46,16 @@ export class TaskHandle {
   constructor(driver: TaskDriver, context: HandleContext) {
     this.#driver = driver;
     this.#context = context;
+  }
+
+  /** What a log shows: everything but the task id, the questions and the outcome. */
+  toJSON(): { id: string; server: string; tool: string; status: string } {
+    return { id: this.id, server: this.server, tool: this.tool, status: this.status };
+  }
+
+  /** @internal Node's `util.inspect`, which looks for this registered symbol. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `TaskHandle ${JSON.stringify(this)}`;
   }
 
   /** The local id: the `callId`, or a random one. Safe to show, also to a model; `client.task(id)` finds it again. */

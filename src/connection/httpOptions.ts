@@ -1,5 +1,6 @@
 /** Owns the options of the HTTP connection: their checks and defaults. It sends nothing. */
 import { systemClock, type Clock } from "../internal/clock.js";
+import { refuseUnknown } from "../internal/options.js";
 
 /** What is handed to `fetch`. */
 export interface FetchInit {
@@ -57,6 +58,7 @@ export interface HttpSettings {
   readonly clock: Clock;
 }
 
+const HTTP_OPTIONS = ["headers", "fetch", "timeoutMs", "maxResponseBytes", "identity", "clock"];
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -68,6 +70,7 @@ export function readHttpOptions(url: string | URL, options: HttpConnectionOption
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`options must be an object, not ${shown(options)}`);
   }
+  refuseUnknown("httpConnection", options, HTTP_OPTIONS);
   const { fetch = defaultFetch, identity = identityOf(target), clock = systemClock } = options;
   if (typeof fetch !== "function") throw new TypeError(`fetch must be a function, not ${shown(fetch)}`);
   if (typeof identity !== "string" || identity === "") {

@@ -108,7 +108,7 @@ export function eraError(supported: readonly string[] = [], cause?: unknown): Er
   const instead =
     supported.length > 0
       ? "it names other versions"
-      : "it seems to be of an earlier revision that wants initialize";
+      : "it seems to be of an earlier revision that wants initialize, or the URL is not that of an MCP endpoint";
   return new EraNotSupportedError(`The server does not speak MCP ${PROTOCOL_VERSION}: ${instead}`, {
     supported,
     ...(cause !== undefined && { cause }),

@@ -372,10 +372,10 @@ async function* eachOf(records: readonly TaskRecord[]): AsyncIterable<TaskRecord
 }
 
 function checkSameCall(record: TaskRecord, call: NewCall, digest: string, server: DriverServer): void {
-  if (record.server !== call.server) throw new CallIdConflictError("server");
+  if (record.server !== call.server) throw new CallIdConflictError("another server");
   // What is over can be answered; what is not would never be looked at over this connection.
   const elsewhere = record.identity !== server.lane.connection.identity;
-  if (elsewhere && !isOver(record)) throw new CallIdConflictError("identity of the server");
-  if (record.tool !== call.tool) throw new CallIdConflictError("tool");
-  if (record.callDigest !== digest) throw new CallIdConflictError("arguments");
+  if (elsewhere && !isOver(record)) throw new CallIdConflictError("another identity of the server");
+  if (record.tool !== call.tool) throw new CallIdConflictError("another tool");
+  if (record.callDigest !== digest) throw new CallIdConflictError("other arguments");
 }

@@ -1,4 +1,5 @@
 /** Owns the reading of the option `store`: which of the accepted kinds it is, and the KeyValueStore over it. */
+import type { Keyv as KeyvClass } from "keyv";
 import { systemClock } from "../internal/clock.js";
 import { isObject } from "../internal/json.js";
 import { answersLikeKeyv, hasMethods, isKeyv, siblings, storeOf, type Keyv } from "./keyvInstance.js";
@@ -31,7 +32,7 @@ function overAdapter(given: Adapter | Map<string, unknown>): KeyValueStore {
   return keyvStore(
     given,
     once(async () => {
-      const { Keyv } = await import("keyv");
+      const Keyv = await importKeyv();
       // As Keyv does it: some adapters put their own prefix before keys.
       if (!(given instanceof Map)) (given as { namespace?: unknown }).namespace = DEFAULT_NAMESPACE;
       return {
@@ -42,6 +43,17 @@ function overAdapter(given: Adapter | Map<string, unknown>): KeyValueStore {
       };
     }),
   );
+}
+
+/** Browser bundles leave Keyv out (package.json), since its default serializer needs Node's buffer. */
+async function importKeyv(): Promise<typeof KeyvClass> {
+  const { Keyv: imported }: { Keyv?: typeof KeyvClass } = await import("keyv");
+  if (imported === undefined) {
+    throw new TypeError(
+      "store: in a browser, give a ready Keyv or a KeyValueStore instead of a Map or an adapter",
+    );
+  }
+  return imported;
 }
 
 function overKeyv(keyv: Keyv): KeyValueStore {

@@ -77,6 +77,9 @@ describe("options of the wrong type", () => {
     ["options", 5, /^options: expected an object, got 5$/],
     ["store", { store: 5 }, /^store must be a Keyv.* but is a number$/],
     ["store without methods", { store: {} }, /^store must be .* without get, set, delete$/],
+    ["a name that nobody reads", { onInput: 1 }, /^options: unknown option "onInput" \(known: store, /],
+    ["poll with such a name", { poll: { intervalMs: 1 } }, /^poll: unknown option "intervalMs"/],
+    ["retry with such a name", { retry: { delay: 1 } }, /^retry: unknown option "delay"/],
     ["scope", { scope: "" }, /^scope: expected a non-empty string, got ""$/],
     ["onInputRequest", { onInputRequest: "ask" }, /^onInputRequest: expected a function, got "ask"$/],
     ["onSettled", { onSettled: 1 }, /^onSettled: expected a function, got 1$/],
@@ -164,6 +167,22 @@ describe("calls of the wrong shape", () => {
       [() => client.connect("s", httpConnection(server.url)), /^name: the server "s" is connected already$/],
       [() => client.connect("", httpConnection(server.url)), /^name: expected a non-empty string/],
       [() => client.connect("t", {} as never), /^connection: expected a connection/],
+      [
+        () => client.callTool("s", { name: "echo" }, { callID: "x" } as never),
+        /^options: unknown option "callID" \(known: callId, /,
+      ],
+      [() => client.callTool("s", { name: "echo", args: {} } as never), /^params: unknown option "args"/],
+      [() => client.callTool("s", { name: "echo" }, { waitMs: -1 }), /^waitMs: expected 0 or a positive/],
+      [() => client.tasks({ status: "working" } as never), /^filter: unknown option "status"/],
+      [
+        () => client.pendingInputs({ state: "open" } as never),
+        /^state: expected "live", "settled" or "input"/,
+      ],
+      [async () => client.on("done" as never, () => undefined), /^event: expected created, .*got "done"$/],
+      [
+        async () => httpConnection(server.url, { timeout: 1 } as never),
+        /^httpConnection: unknown option "timeout"/,
+      ],
       [() => client.adopt("s", ""), /^taskId: expected a non-empty string/],
       [() => client.respond("nobody", "k", {}), /^id: no call with this id/],
     ];

@@ -82,13 +82,21 @@ test("waiting is shared: any number of waiters, before and after the end, one po
   expect(run.times("tasks/get")).toEqual([1000, 2000]);
 });
 
-test("a handle is not a promise, and prints nothing of the task", async () => {
+test("a handle is not a promise, and prints all but the secrets of the task", async () => {
   const run = await rig({ "tools/call": handle() });
   const task = await startTask(run);
   expect((task as { then?: unknown }).then).toBeUndefined();
   expect(inspect(task, { depth: 5, showHidden: true }) + JSON.stringify({ task })).not.toContain(
     "task-secret-1",
   );
+  // A log needs to tell one call from another.
+  expect(inspect(task)).toBe(`TaskHandle ${JSON.stringify(task)}`);
+  expect(JSON.parse(JSON.stringify(task))).toEqual({
+    id: task.id,
+    server: "srv",
+    tool: "deploy",
+    status: "working",
+  });
   expect(task).toMatchObject({ server: "srv", tool: "deploy", context: undefined, pendingInputs: [] });
   expect(task.snapshot).toMatchObject({ status: "working", ttlMs: null, pollIntervalMs: 1000 });
 });
