@@ -1,7 +1,7 @@
 /** Owns what hosts may set, the defaults, and the checks: a wrong option is a TypeError that names it and its value. */
 import { ALL_INPUTS } from "../engine/inputBroker.js";
 import type { EngineOptions, InputRequestHandler, SettledHandler } from "../engine/types.js";
-import { systemClock, type Clock } from "../internal/clock.js";
+import { systemClock, systemRandom, type Clock } from "../internal/clock.js";
 import { isObject } from "../internal/json.js";
 import { refuseUnknown } from "../internal/options.js";
 import { TASKS_EXTENSION, type ClientCapabilities, type ClientInfo } from "../protocol/index.js";
@@ -56,7 +56,7 @@ export interface TaskClientOptions {
   readonly storeWatchMs?: number;
   /** Time. Default: the machine's. */
   readonly clock?: Clock;
-  /** Chance, in [0, 1), for jitter. Default `Math.random`. */
+  /** Chance, in [0, 1), for jitter. Default: the machine's. */
   readonly random?: () => number;
 }
 
@@ -108,7 +108,7 @@ export function resolveOptions(options: TaskClientOptions): ResolvedOptions {
     storeWatchMs: duration("storeWatchMs", options.storeWatchMs ?? 2000),
     onLateHandle: oneOf("onLateHandle", options.onLateHandle ?? "track", ["track", "cancel"]),
     clock: clockOf(options.clock),
-    random: optionalFunction("random", options.random) ?? defaultRandom,
+    random: optionalFunction("random", options.random) ?? systemRandom,
   };
 }
 
@@ -234,6 +234,3 @@ function shown(value: unknown): string {
       return Array.isArray(value) ? "an array" : `a ${typeof value}`;
   }
 }
-
-// eslint-disable-next-line no-restricted-properties -- the one place where chance enters; everything else has it passed in.
-const defaultRandom = (): number => Math.random();

@@ -1,4 +1,4 @@
-/** Owns every wait and every reading of time. Nothing else in the core may touch timers or dates. */
+/** Owns every wait, every reading of time and the source of chance. Nothing else in the core may touch timers, dates or Math.random. */
 
 /** The longest delay a JavaScript timer takes; above it, timers fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -40,6 +40,9 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** The machine's chance, in [0, 1): the one place where it enters. */
+export const systemRandom = (): number => Math.random();
 
 /** A delay that is safe to add to an instant: not NaN, not negative, not infinite. */
 export function boundedDelay(delayMs: number): number {
