@@ -1,7 +1,6 @@
 /** Owns sending `tools/call`: once, unless it certainly did not run or may be repeated. It never decides what a record becomes. */
 import {
   CallOutcomeUnknownError,
-  ClientClosedError,
   ConnectionError,
   InvalidResponseError,
   RpcError,
@@ -229,9 +228,4 @@ export function rpcErrorObject(error: RpcError): RpcErrorObject {
     message: error.message,
     ...(error.data === undefined ? {} : { data: error.data }),
   };
-}
-
-/** What waiters hear when the client closes under them. */
-export function closedReason(signal: AbortSignal): unknown {
-  return signal.reason instanceof ClientClosedError ? signal.reason : new ClientClosedError();
 }

@@ -2,7 +2,6 @@
 import type { Clock } from "../internal/clock.js";
 import type { JsonObject, JsonValue } from "../internal/json.js";
 import type { ClientCapabilities, ClientInfo, InputRequest } from "../protocol/index.js";
-import type { Connection } from "../connection/types.js";
 import type { TaskStore } from "../store/types.js";
 import type { BackoffPolicy, PollPolicy } from "../task/policy.js";
 import type { Outcome, TaskRecord } from "../task/record.js";
@@ -118,12 +117,6 @@ export interface EngineOptions {
   readonly onLateHandle: "track" | "cancel";
   readonly onInputRequest: InputRequestHandler | undefined;
   readonly onSettled: SettledHandler | undefined;
-}
-
-/** A named server. */
-export interface NamedServer {
-  readonly name: string;
-  readonly connection: Connection;
 }
 
 /** What a driver tells about its record. */

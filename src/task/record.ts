@@ -106,8 +106,6 @@ export type Question = z.infer<typeof questionSchema>;
 export type StoredSnapshot = z.infer<typeof snapshotSchema>;
 /** How a call ended. */
 export type Outcome = z.infer<typeof outcomeSchema>;
-/** What is needed to send the call. */
-export type StoredCall = z.infer<typeof callSchema>;
 /** What is kept of one call. */
 export type TaskRecord = z.infer<typeof recordSchema>;
 /** Where a call is on its way. */
