@@ -36,6 +36,23 @@ export interface RequestOptions {
   readonly onNotice?: ((notice: Notice) => void) | undefined;
 }
 
+/** How a stream of notices is opened, and what it tells. None of the functions may throw. */
+export interface ListenOptions {
+  readonly clientInfo: ClientInfo;
+  readonly capabilities: ClientCapabilities;
+  /** Ends the stream; `listen` then rejects with the signal's own reason. The server is told where the transport does not show it. */
+  readonly signal: AbortSignal;
+  /**
+   * The server accepted the subscription. Called once, before any notice, with the task ids it will push for: a subset
+   * of those asked for, perhaps none.
+   */
+  readonly onAcknowledged: (taskIds: readonly string[]) => void;
+  /** A notice of this stream (`notifications/tasks` and whatever else the server sends). */
+  readonly onNotice: (notice: Notice) => void;
+  /** Any sign of life: a message, a comment, where the transport shows them. Runs before what it brought is told. */
+  readonly onLife: () => void;
+}
+
 /**
  * One MCP server of the 2026-07-28 revision, over some transport.
  *
@@ -54,6 +71,12 @@ export interface Connection {
   request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject>;
   /** `server/discover`, cached for the server's `ttlMs`. */
   discover(options: RequestOptions): Promise<ServerDescription>;
+  /**
+   * `subscriptions/listen` for these tasks: one stream. Resolves when the server ends it gracefully (also before it
+   * acknowledged); rejects with `ConnectionError` when it drops, with `RpcError` and the other classes of `request`
+   * when it is refused. No time limit of its own: who listens watches `onLife`. Absent where nothing can be pushed.
+   */
+  listen?(taskIds: readonly string[], options: ListenOptions): Promise<void>;
   /** Releases what the connection holds. Requests in flight are aborted. */
   close(): Promise<void>;
 }
