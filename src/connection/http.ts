@@ -12,9 +12,8 @@ import {
   withEnvelope,
   type ServerDescription,
 } from "../protocol/index.js";
-import { discardBody } from "./body.js";
-import { fetchFailure } from "./failures.js";
-import { readAnswer } from "./httpAnswer.js";
+import { readAnswer, type AnswerContext } from "./httpAnswer.js";
+import { readListenAnswer } from "./httpListen.js";
 import {
   mergeHeaders,
   readHttpOptions,
@@ -23,11 +22,10 @@ import {
   type HttpConnectionOptions,
   type ResponseLike,
 } from "./httpOptions.js";
+import { post } from "./httpPost.js";
 import { startLifetime, type Lifetime } from "./lifetime.js";
-import { eraError, rpcError } from "./rpc.js";
-import type { Connection, RequestOptions } from "./types.js";
-
-const MAX_REDIRECTS = 5;
+import { eraError, rpcError, type Incoming } from "./rpc.js";
+import type { Connection, ListenOptions, RequestOptions } from "./types.js";
 
 /** A request on its way. */
 interface Outgoing {
@@ -36,6 +34,9 @@ interface Outgoing {
   readonly params: JsonObject;
   readonly options: RequestOptions;
   readonly lifetime: Lifetime;
+  readonly read: (response: ResponseLike, context: Omit<AnswerContext, "onNotice">) => Promise<Incoming>;
+  /** Of the params: no error may show them. */
+  readonly secrets: readonly string[];
 }
 
 /**
@@ -71,32 +72,86 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
       return description;
     },
 
+    listen,
+
     async close() {
       closed = true;
       for (const lifetime of living) lifetime.abort(new ClientClosedError());
     },
   };
 
-  async function request(
-    method: string,
-    params: JsonObject,
-    requestOptions: RequestOptions,
-  ): Promise<JsonObject> {
-    if (closed) throw new ClientClosedError();
-    requestOptions.signal?.throwIfAborted();
-    const timeoutMs = readTimeout(requestOptions.timeoutMs ?? settings.timeoutMs);
-    const lifetime = startLifetime({ clock, timeoutMs, signal: requestOptions.signal });
-    living.add(lifetime);
+  function request(method: string, params: JsonObject, requestOptions: RequestOptions): Promise<JsonObject> {
+    return alive(
+      { ...requestOptions, timeoutMs: requestOptions.timeoutMs ?? settings.timeoutMs },
+      (lifetime) =>
+        exchange({
+          id: nextId(),
+          method,
+          params,
+          options: requestOptions,
+          lifetime,
+          secrets: [],
+          read: (response, context) =>
+            readAnswer(response, {
+              ...context,
+              onNotice(notice) {
+                if (notice.method === "notifications/progress") lifetime.touch();
+                requestOptions.onNotice?.(notice);
+              },
+            }),
+        }),
+    );
+  }
+
+  async function listen(taskIds: readonly string[], listenOptions: ListenOptions): Promise<void> {
+    const { clientInfo, capabilities, signal } = listenOptions;
+    // Whoever listens has a watchdog of its own: a stream may live for hours.
+    await alive({ signal, timeoutMs: Infinity }, (lifetime) =>
+      exchange({
+        id: nextId(),
+        method: "subscriptions/listen",
+        params: { notifications: { taskIds: [...taskIds] } },
+        options: { clientInfo, capabilities },
+        lifetime,
+        secrets: taskIds,
+        read: (response, context) =>
+          readListenAnswer(response, {
+            ...context,
+            taskIds,
+            told: {
+              onAcknowledged(acknowledged) {
+                modern = true;
+                listenOptions.onAcknowledged(acknowledged);
+              },
+              onNotice: listenOptions.onNotice,
+              onLife: listenOptions.onLife,
+            },
+          }),
+      }),
+    );
+  }
+
+  function nextId(): string {
     lastId += 1;
+    return `mcp-taskrail-${lastId}`;
+  }
+
+  /** Runs a request for as long as its caller, its time limit and the connection let it. */
+  async function alive<T>(
+    limits: Pick<RequestOptions, "signal"> & { timeoutMs: number },
+    run: (lifetime: Lifetime) => Promise<T>,
+  ): Promise<T> {
+    if (closed) throw new ClientClosedError();
+    limits.signal?.throwIfAborted();
+    const lifetime = startLifetime({
+      clock,
+      timeoutMs: readTimeout(limits.timeoutMs),
+      signal: limits.signal,
+    });
+    living.add(lifetime);
     let answered = false;
     try {
-      const result = await exchange({
-        id: `mcp-taskrail-${lastId}`,
-        method,
-        params,
-        options: requestOptions,
-        lifetime,
-      });
+      const result = await run(lifetime);
       answered = true;
       return result;
     } catch (error) {
@@ -111,10 +166,10 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
   async function exchange(outgoing: Outgoing): Promise<JsonObject> {
     const { id, method, params, lifetime } = outgoing;
     const host = await hostHeaders(outgoing.options, lifetime);
-    const credentials = credentialsOf(host);
-    const response = await post(prepare(outgoing, host), lifetime);
+    const credentials = [...credentialsOf(host), ...outgoing.secrets];
+    const response = await post(prepare(outgoing, host), { ...settings, lifetime });
     const answer = await lifetime.race(
-      readAnswer(response, {
+      outgoing.read(response, {
         id,
         method,
         params,
@@ -123,10 +178,6 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
         signal: lifetime.signal,
         nowMs: clock.now(),
         modern,
-        onNotice(notice) {
-          if (notice.method === "notifications/progress") lifetime.touch();
-          outgoing.options.onNotice?.(notice);
-        },
       }),
     );
     if (answer.kind === "error") {
@@ -180,54 +231,9 @@ export function httpConnection(url: string | URL, options: HttpConnectionOptions
       });
     }
   }
-
-  async function post(init: FetchInit, lifetime: Lifetime): Promise<ResponseLike> {
-    let target = settings.url;
-    for (let redirects = 0; ; redirects += 1) {
-      const response = await send(target, init, lifetime);
-      const { status } = response;
-      if (response.type !== "opaqueredirect" && (status < 300 || status > 399)) return response;
-      discardBody(response.body);
-      target = redirectTarget(response, target, redirects);
-    }
-  }
-
-  async function send(target: URL, init: FetchInit, lifetime: Lifetime): Promise<ResponseLike> {
-    lifetime.markSent();
-    const responding = (async () => settings.fetch(target.href, init))();
-    // A fetch that ignores its signal may still answer: nobody would read that body.
-    responding.then(
-      (late) => lifetime.signal.aborted && discardBody(late.body),
-      () => undefined,
-    );
-    try {
-      return await lifetime.race(responding);
-    } catch (error) {
-      lifetime.signal.throwIfAborted();
-      throw fetchFailure(error);
-    }
-  }
 }
 
 /** What of the host's headers may be a secret: every word that is long enough to be one, less the scheme's name. */
 function credentialsOf(headers: Readonly<Record<string, string>>): string[] {
   return Object.values(headers).flatMap((value) => value.split(/[\s,;]+/).filter((word) => word.length >= 8));
-}
-
-/** Where to send the same request again. Throws `ConnectionError` for a redirect that must not be followed. */
-function redirectTarget(response: ResponseLike, from: URL, redirects: number): URL {
-  const { status } = response;
-  const refuse = (why: string): never => {
-    throw new ConnectionError(`The server redirects (HTTP ${status}), ${why}`, { status, mayHaveRun: true });
-  };
-  // Browsers hide where a redirect leads.
-  if (response.type === "opaqueredirect") refuse("which cannot be followed here: use the final URL");
-  if (status !== 307 && status !== 308) refuse("with a status that does not repeat a POST");
-  if (redirects >= MAX_REDIRECTS) refuse(`more than ${MAX_REDIRECTS} times`);
-  const location = response.headers.get("location");
-  if (location === null || !URL.canParse(location, from.href)) return refuse("but does not say where to");
-  const target = new URL(location, from.href);
-  if (target.origin !== from.origin) refuse("to another origin, where the credentials must not go");
-  if (target.username !== "" || target.password !== "") refuse("to a URL with a user name or password");
-  return target;
 }

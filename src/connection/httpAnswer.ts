@@ -43,7 +43,6 @@ const MODERN_CODES: ReadonlySet<number> = new Set(
 export async function readAnswer(response: ResponseLike, context: AnswerContext): Promise<Incoming> {
   const { status } = response;
   if (status < 200 || status > 299) return readErrorAnswer(response, context);
-  const type = response.headers.get("content-type") ?? "";
   if (status === 202 || status === 204) {
     discardBody(response.body);
     throw new InvalidResponseError(`HTTP ${status} promises no answer, but the request needs one`, {
@@ -51,13 +50,22 @@ export async function readAnswer(response: ResponseLike, context: AnswerContext)
     });
   }
   try {
-    if (SSE_TYPE.test(type)) return await readStream(response, context);
-    if (JSON_TYPE.test(type)) return await readBody(response, context);
+    if (isEventStream(response)) return await readStream(response, context);
+    if (JSON_TYPE.test(typeOf(response))) return await readBody(response, context);
   } catch (error) {
     throw error instanceof TasksError ? error : bodyFailure(error, status);
   }
   discardBody(response.body);
   throw new InvalidResponseError("The answer is neither JSON nor an event stream", { status });
+}
+
+/** True for an answer of success that comes as server-sent events. */
+export function isEventStream(response: ResponseLike): boolean {
+  return response.status >= 200 && response.status <= 299 && SSE_TYPE.test(typeOf(response));
+}
+
+function typeOf({ headers }: ResponseLike): string {
+  return headers.get("content-type") ?? "";
 }
 
 async function readBody(response: ResponseLike, context: AnswerContext): Promise<Incoming> {
