@@ -7,6 +7,7 @@ export type TasksErrorCode =
   | "MISSING_CAPABILITY"
   | "CONNECTION"
   | "INVALID_RESPONSE"
+  | "INVALID_RESULT"
   | "ERA_NOT_SUPPORTED"
   | "TASK_FAILED"
   | "TASK_CANCELLED"
@@ -137,6 +138,14 @@ export class InvalidResponseError extends TasksError {
     super("INVALID_RESPONSE", message, options);
     this.status = options.status;
     hide(this, "taskId", options.taskId);
+  }
+}
+
+/** The tool's result does not fit the `outputSchema` that the call was made with. The tool ran; its result is in the store. */
+export class InvalidResultError extends TasksError {
+  protected static override readonly codes: readonly TasksErrorCode[] = ["INVALID_RESULT"];
+  constructor(message: string, options: TasksErrorOptions = {}) {
+    super("INVALID_RESULT", message, options);
   }
 }
 

@@ -51,6 +51,7 @@ export {
   InputNotTakenError,
   InvalidInputResponseError,
   InvalidResponseError,
+  InvalidResultError,
   MissingCapabilityError,
   RpcError,
   StoreError,

@@ -144,6 +144,7 @@ describe("the public surface", () => {
       "InputNotTakenError",
       "InvalidInputResponseError",
       "InvalidResponseError",
+    "InvalidResultError",
       "MissingCapabilityError",
       "RpcError",
       "StoreError",

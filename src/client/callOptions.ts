@@ -44,6 +44,11 @@ export interface CallToolOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Progress notices of the call before its answer. */
   readonly onProgress?: ((progress: Readonly<Record<string, unknown>>) => void) | undefined;
+  /**
+   * The tool's `outputSchema`. Kept with the call: `callTool` and `TaskHandle.result` check `structuredContent` against
+   * it, also after a restart, and reject with `InvalidResultError`. Results with `isError` are not checked.
+   */
+  readonly outputSchema?: JsonObject | undefined;
 }
 
 /** A checked call. */
@@ -59,6 +64,7 @@ export interface CheckedCall {
   readonly meta: JsonObject | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly onProgress: ((progress: Readonly<Record<string, unknown>>) => void) | undefined;
+  readonly outputSchema: JsonObject | undefined;
 }
 
 const MAX_CALL_ID = 256;
@@ -72,6 +78,7 @@ const CALL_OPTIONS = [
   "meta",
   "headers",
   "onProgress",
+  "outputSchema",
 ];
 
 /** Checks. Throws `TypeError` that names the option. */
@@ -91,9 +98,11 @@ export function checkCall(params: ToolCallParams, options: CallToolOptions): Che
     timeoutMs: duration("timeoutMs", options.timeoutMs ?? DEFAULT_CALL_MS),
     waitMs: waitOf(options.waitMs ?? 0),
     onUnknownOutcome: oneOf("onUnknownOutcome", options.onUnknownOutcome ?? "fail", ["fail", "retry"]),
-    meta: options.meta === undefined ? undefined : metaOf(options.meta),
+    meta: options.meta === undefined ? undefined : jsonObject("meta", options.meta),
     headers: options.headers === undefined ? undefined : headersOf(options.headers),
     onProgress: optionalFunction("onProgress", options.onProgress),
+    outputSchema:
+      options.outputSchema === undefined ? undefined : jsonObject("outputSchema", options.outputSchema),
   };
 }
 
@@ -117,9 +126,9 @@ function callIdOf(callId: unknown): string {
   return id;
 }
 
-function metaOf(meta: unknown): JsonObject {
-  if (!isObject(meta)) throw wrong("meta", meta, "an object");
-  return json("meta", meta) as JsonObject;
+function jsonObject(name: string, value: unknown): JsonObject {
+  if (!isObject(value)) throw wrong(name, value, "an object");
+  return json(name, value) as JsonObject;
 }
 
 function headersOf(headers: unknown): Readonly<Record<string, string>> {

@@ -7,10 +7,18 @@ import {
   TaskLostError,
 } from "../errors.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { checkStructuredContent } from "../protocol/index.js";
 import type { TaskRecord } from "../task/record.js";
 
+/** As `resultOf`, and checked against the output schema that the call was made with. Rejects with `InvalidResultError`. */
+export async function checkedResultOf(record: TaskRecord): Promise<CallToolResult> {
+  const result = resultOf(record);
+  if (record.outputSchema !== undefined) await checkStructuredContent(result, record.outputSchema);
+  return result;
+}
+
 /** The result of a settled record. Throws the error that its outcome stands for. */
-export function resultOf(record: TaskRecord): CallToolResult {
+function resultOf(record: TaskRecord): CallToolResult {
   const { outcome } = record;
   if (outcome === undefined) throw new TypeError("resultOf takes a record with an outcome");
   switch (outcome.status) {

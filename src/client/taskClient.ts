@@ -29,7 +29,7 @@ import {
   wrong,
   type TaskClientOptions,
 } from "./options.js";
-import { resultOf } from "./outcome.js";
+import { checkedResultOf } from "./outcome.js";
 import { createStatsBook, type TaskClientStats } from "./stats.js";
 import { TaskHandle } from "./taskHandle.js";
 
@@ -92,7 +92,7 @@ export class TaskClient {
    * - `RpcError`: the server's JSON-RPC error, the call's own failure;
    * - `ConnectionError`, `EraNotSupportedError`, `MissingCapabilityError`: the call certainly did not run;
    * - `CallOutcomeUnknownError`: it may have run; it is not sent again;
-   * - `InvalidResponseError`: the answer is outside the protocol;
+   * - `InvalidResponseError`: the answer is outside the protocol; `InvalidResultError`: it does not fit `outputSchema`;
    * - `WaitTimeoutError` (`timeoutMs`), or the signal's reason: a late answer is still taken;
    * - `StoreError`: without `task`: nothing was sent; with `task`: the handle is not stored, and is tracked in memory;
    * - `CallIdConflictError`, `TypeError`, `ClientClosedError`: nothing was sent;
@@ -276,7 +276,7 @@ export class TaskClient {
     const { record } = driver;
     if (record.taskId === undefined) {
       await driver.taken();
-      return { kind: "result", result: resultOf(record) };
+      return { kind: "result", result: await checkedResultOf(record) };
     }
     const leftMs = waitUntil - this.#clock.monotonic();
     if (call.waitMs === 0 || (leftMs <= 0 && !isOver(record))) return { kind: "task", task };

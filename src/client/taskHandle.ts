@@ -14,7 +14,7 @@ import { expiresAtMs } from "../task/policy.js";
 import type { TaskRecord } from "../task/record.js";
 import { isOver } from "../task/transition.js";
 import { duration } from "./options.js";
-import { resultOf } from "./outcome.js";
+import { checkedResultOf } from "./outcome.js";
 
 /** How long to wait. Ending a wait leaves the task alone. */
 export interface WaitOptions {
@@ -110,13 +110,13 @@ export class TaskHandle {
 
   /**
    * The tool's result, `isError: true` included. Rejects with `TaskFailedError`, `TaskCancelledError`,
-   * `TaskLostError`, `CallOutcomeUnknownError`; with `WaitTimeoutError` or the signal's reason when the wait ends
+   * `TaskLostError`, `CallOutcomeUnknownError`, `InvalidResultError` (see `outputSchema` of `callTool`); with `WaitTimeoutError` or the signal's reason when the wait ends
    * first; with `ClientClosedError` when the client closes; with `StoreError` (or `CallOutcomeUnknownError`, before
    * there is a task) when another process removed the record; with what kept a call from being sent. Any number of
    * callers may wait.
    */
   async result(options: WaitOptions = {}): Promise<CallToolResult> {
-    return resultOf(await this.#over(options));
+    return checkedResultOf(await this.#over(options));
   }
 
   /** How it ended, as a value: `completed`, `failed`, `cancelled` or `lost`. Rejects only when the wait ends first. */

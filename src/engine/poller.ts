@@ -23,6 +23,7 @@ export interface NewCall {
   readonly callId: string | undefined;
   readonly context: JsonValue | undefined;
   readonly meta: JsonObject | undefined;
+  readonly outputSchema: JsonObject | undefined;
   readonly onUnknownOutcome: "fail" | "retry";
   /** Aborted before the call is sent: nothing is sent, and nothing stays behind. */
   readonly signal: AbortSignal | undefined;
@@ -196,6 +197,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       tool: wanted.tool,
       callDigest: digest,
       ...(wanted.context === undefined ? {} : { context: wanted.context }),
+      ...(wanted.outputSchema === undefined ? {} : { outputSchema: wanted.outputSchema }),
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
       phase: "calling",

@@ -76,6 +76,8 @@ const recordSchema = z.object({
   /** Of tool and arguments: tells a replay of a `callId` from its reuse. Absent for adopted tasks. */
   callDigest: z.string().optional(),
   context: json.optional(),
+  /** The tool's, where the host wants its result checked. */
+  outputSchema: jsonObject.optional(),
   createdAtMs: atMs,
   updatedAtMs: atMs,
   phase: z.enum(["calling", "asking", "tracking", "settled", "delivered"]),
