@@ -3,6 +3,7 @@ import type { JsonObject } from "../internal/json.js";
 import type {
   ClientCapabilities,
   ClientInfo,
+  InputRequestEntry,
   ServerDescription,
   ToolDescription,
 } from "../protocol/index.js";
@@ -32,6 +33,11 @@ export interface RequestOptions {
   readonly meta?: JsonObject | undefined;
   /** For `tools/call`: the listed tool, whose `x-mcp-header` annotations are mirrored into headers. */
   readonly tool?: ToolDescription | undefined;
+  /**
+   * For `tasks/get`: the questions that the caller holds as open, or as answered but not acknowledged. Only earlier
+   * revisions need them, where questions have no keys by which to find them again after a restart.
+   */
+  readonly openInputs?: readonly InputRequestEntry[] | undefined;
   /** Called for every notice on the answer's stream, before the answer. Must not throw. */
   readonly onNotice?: ((notice: Notice) => void) | undefined;
 }

@@ -9,9 +9,10 @@ import {
   readCompleteAnswer,
   readTaskAnswer,
   RPC,
+  type InputRequestEntry,
   type TaskSnapshot,
 } from "../protocol/index.js";
-import { unsentKeys } from "../task/questions.js";
+import { openInputs, unsentKeys } from "../task/questions.js";
 import { oneShot } from "./oneShot.js";
 import { asTasksError, isRetryable, retryClass } from "./retryTable.js";
 import type { RecordKeeper } from "./recordKeeper.js";
@@ -47,7 +48,12 @@ export function createFollowUps(context: {
   const refusals = new Set<string>();
   let yieldPoll: (() => void) | undefined;
 
-  async function request(method: string, more: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  async function request(
+    method: string,
+    more: JsonObject,
+    signal: AbortSignal,
+    openInputs?: readonly InputRequestEntry[],
+  ): Promise<JsonObject> {
     const lane = context.lane();
     if (lane === undefined) throw new TypeError("the task's server is not connected");
     return lane.request({
@@ -55,6 +61,7 @@ export function createFollowUps(context: {
       params: { taskId: taskIdOf(keeper), ...more },
       signal,
       timeoutMs: options.requestTimeoutMs,
+      openInputs,
     });
   }
 
@@ -159,7 +166,7 @@ export function createFollowUps(context: {
       const link = linkSignals(over);
       yieldPoll = () => link.abort(new YieldedPoll());
       try {
-        const raw = await request("tasks/get", {}, link.signal);
+        const raw = await request("tasks/get", {}, link.signal, openInputs(keeper.record.questions));
         return readTaskAnswer(raw, taskIdOf(keeper));
       } finally {
         yieldPoll = undefined;

@@ -128,3 +128,12 @@ function stillShownAfterAck(
 export function unsentKeys(questions: readonly Question[]): string[] {
   return questions.filter((question) => question.state === "answered").map((question) => question.key);
 }
+
+/** Questions that the server may have to be asked about again: open, or answered without an acknowledgement. */
+export function openInputs(questions: readonly Question[]): InputRequestEntry[] {
+  return questions.flatMap(({ key, method, params, state }) =>
+    params !== undefined && (state === "open" || state === "answered")
+      ? ([[key, { method, params }]] as const)
+      : [],
+  );
+}

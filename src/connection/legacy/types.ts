@@ -49,5 +49,7 @@ export interface LegacyChannel {
   protocolVersion(): string | undefined;
   /** Sets who hears; there is one. */
   receive(receiver: ChannelReceiver): void;
+  /** Passes on a request that the receiver had taken and that is not its own: it goes where it would have gone. */
+  release(request: ServerRequest): void;
   close(): Promise<void>;
 }

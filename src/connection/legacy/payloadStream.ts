@@ -1,0 +1,94 @@
+/** Owns `tasks/result` of one task: the one that is open while the server asks, and the one that fetches the outcome. */
+import { ConnectionError } from "../../errors.js";
+import { raceSignal } from "../../internal/abort.js";
+import type { JsonObject } from "../../internal/json.js";
+import type { ChannelRequestOptions, LegacyChannel } from "./types.js";
+
+/** The `tasks/result` of one task. */
+export interface PayloadStream {
+  /** What the call would have answered, once the server said it. */
+  readonly payload: JsonObject | undefined;
+  readonly isOpen: boolean;
+  /** Opens it without a time limit. Answers false where it is open already, or was opened since the last poll. */
+  open(): boolean;
+  /** A poll begins: it may be opened (once) again. */
+  pollStarted(): void;
+  /** The outcome of a task that is over; rejects as the request does. All who wait share one request. */
+  fetch(options: ChannelRequestOptions): Promise<JsonObject>;
+  sessionEnded(): void;
+  stop(): void;
+}
+
+/** `onEnd` runs when the open one ends by itself: with the payload there, or with what it met. */
+export function createPayloadStream(
+  channel: LegacyChannel,
+  taskId: string,
+  onEnd: (error: unknown) => void,
+): PayloadStream {
+  let payload: JsonObject | undefined;
+  let current: AbortController | undefined;
+  let opened = false;
+  let stopped = false;
+  let fetching: Promise<JsonObject> | undefined;
+
+  async function run(mine: AbortController): Promise<void> {
+    let failure: unknown;
+    try {
+      const raw = await channel.request(
+        "tasks/result",
+        { taskId },
+        { signal: mine.signal, timeoutMs: Infinity },
+      );
+      payload ??= raw;
+    } catch (error) {
+      failure = error;
+    }
+    if (current !== mine) return;
+    current = undefined;
+    onEnd(failure);
+  }
+
+  async function load(options: ChannelRequestOptions): Promise<JsonObject> {
+    payload = await channel.request("tasks/result", { taskId }, options);
+    // The open one has nothing more to tell.
+    leave();
+    return payload;
+  }
+
+  function leave(): void {
+    const mine = current;
+    current = undefined;
+    mine?.abort(new ConnectionError("tasks/result is not needed any more", { mayHaveRun: true }));
+  }
+
+  return {
+    get payload() {
+      return payload;
+    },
+    get isOpen() {
+      return current !== undefined;
+    },
+    open() {
+      if (stopped || opened || current !== undefined) return false;
+      opened = true;
+      current = new AbortController();
+      void run(current);
+      return true;
+    },
+    pollStarted: () => void (opened = false),
+    fetch({ signal, ...rest }) {
+      if (payload !== undefined) return Promise.resolve(payload);
+      // Not tied to the signal: another poll, or a notice, may wait for the same.
+      fetching ??= load(rest).finally(() => (fetching = undefined));
+      return raceSignal(fetching, signal);
+    },
+    sessionEnded() {
+      opened = false;
+      leave();
+    },
+    stop() {
+      stopped = true;
+      leave();
+    },
+  };
+}
