@@ -122,13 +122,13 @@ function startChild(settings: object) {
 
 /** What was seen, in a few words. */
 function cell(seen: Seen): string {
-  const { told, log, tasks, timesRun, gaveUp } = seen;
+  const { scenario, told, log, tasks, timesRun, gaveUp } = seen;
   const asked = told.map((of) => of.filter(({ event }) => event === "asked").length);
   const broken = new Set(log.flatMap(({ violations = [] }) => violations.map(({ rule }) => rule)));
   const facts = [
     ending(seen),
     `tool run ${timesRun}x`,
-    requests(log),
+    requests(log, listens(scenario)),
     ...retries(log),
     ...(asked.some((count) => count > 0) ? [`person asked ${asked.join(" + ")}x`] : []),
     `at the server: ${tasks.map(({ status }) => status).join(", ")}`,
@@ -164,10 +164,18 @@ function signed(ms: number): string {
   return ms < 0 ? String(ms) : `+${ms}`;
 }
 
-function requests(log: readonly LogEntry[]): string {
+/** A scenario about streams says how many there were, also when there were none. */
+function listens({ faults = [] }: Scenario): boolean {
+  return faults.some(({ method }) => method === "subscriptions/listen");
+}
+
+function requests(log: readonly LogEntry[], showListens: boolean): string {
   const methods = ["tools/call", "tasks/get", "tasks/update", "tasks/cancel", "subscriptions/listen"];
-  const counts = methods.map((method) => [log.filter((entry) => entry.method === method).length, method]);
-  return counts.flatMap(([count, method]) => (count === 0 ? [] : [`${count} ${method}`])).join(", ");
+  return methods
+    .map((method) => ({ method, count: log.filter((entry) => entry.method === method).length }))
+    .filter(({ method, count }) => count > 0 || (showListens && method === "subscriptions/listen"))
+    .map(({ method, count }) => `${count} ${method}`)
+    .join(", ");
 }
 
 /** How long after each refused request the next one of its kind came. */

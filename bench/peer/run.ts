@@ -2,8 +2,8 @@
  * Compares a host on TaskClient with a host on the official client and its tasks package: the same tool calls, faults
  * and kills, on the same server in a third process. Prints what the server and the parent saw. Build first.
  *
- * The peer is installed into a temporary folder and is no dependency. `--only <word>` runs the scenarios whose title
- * has the word.
+ * The peer is installed into a temporary folder and is no dependency. `--only <words>` runs the scenarios whose title
+ * has the words.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -39,17 +39,17 @@ try {
 async function compare(peer: Side): Promise<void> {
   const { version } = JSON.parse(readFileSync(here("../../package.json"), "utf8")) as { version: string };
   const ours: Side = { label: `mcp-taskrail ${version}`, program: program(here("hostOurs.mjs")) };
+  const sides = [ours, peer];
   const wanted = process.argv.indexOf("--only");
   const word = wanted === -1 ? "" : (process.argv[wanted + 1] ?? "");
   const rows = [];
   for (const scenario of SCENARIOS.filter(({ title }) => title.includes(word))) {
-    const cells = await measure(scenario, [ours, peer], folder);
-    process.stderr.write(`${scenario.title}\n  ours: ${cells[0]}\n  peer: ${cells[1]}\n`);
-    rows.push([scenario.title, ...cells]);
+    process.stderr.write(`${scenario.title}\n`);
+    rows.push([scenario.title, ...(await measure(scenario, sides, folder))]);
   }
-  const written = await Promise.all([lines(here("hostOurs.mjs")), lines(here("hostPeer.mjs"))]);
+  const written = await Promise.all(sides.map((side) => lines(fileURLToPath(side.program))));
   printTable([
-    ["", ours.label, peer.label],
+    ["", ...sides.map(({ label }) => label)],
     ["lines a host must write", ...written.map(({ host }) => String(host))],
     ["of these, its own request path", ...written.map(({ transport }) => String(transport))],
     ...rows,
@@ -73,7 +73,7 @@ function install(): Side | undefined {
   if (!existsSync(join(beside, "node_modules/@modelcontextprotocol/ext-tasks"))) return undefined;
   copyFileSync(here("hostPeer.mjs"), join(beside, "host.mjs"));
   return {
-    label: `${PEER.slice(PEER.indexOf("/") + 1)} on client@2.4.0`,
+    label: `${PEER.slice(PEER.indexOf("/") + 1)} on ${CLIENT.slice(CLIENT.indexOf("/") + 1)}`,
     program: program(join(beside, "host.mjs")),
   };
 }
