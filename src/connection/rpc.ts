@@ -126,7 +126,7 @@ function readError(error: unknown): WireError {
 }
 
 /** What the request carried and no message may show, also as the headers had it. */
-function secretsOf(params: JsonObject): (string | undefined)[] {
+export function secretsOf(params: JsonObject): (string | undefined)[] {
   const [taskId, requestState] = [params["taskId"], params["requestState"]];
   return [
     typeof taskId === "string" ? taskId : undefined,

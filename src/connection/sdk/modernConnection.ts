@@ -1,0 +1,84 @@
+/** Owns the 2026-07-28 revision over the transport of an SDK client: envelope, headers, subscriptions. It sends once, and keeps nothing. */
+import { ConnectionError } from "../../errors.js";
+import { isObject, type JsonObject } from "../../internal/json.js";
+import {
+  mirroredHeaders,
+  PROTOCOL_VERSION,
+  readDescription,
+  withEnvelope,
+  type ServerDescription,
+} from "../../protocol/index.js";
+import { eraError } from "../rpc.js";
+import type { Connection, ListenOptions, Notice, RequestOptions } from "../types.js";
+import type { SdkSession } from "./sdkSession.js";
+
+/** The requests of this revision; identity and end are the whole connection's. */
+export type Dialect = Omit<Connection, "identity" | "close"> & Required<Pick<Connection, "listen">>;
+
+export function modernConnection(session: SdkSession, defaults: { timeoutMs: number }): Dialect {
+  const { clock } = session;
+  let described: { description: ServerDescription; untilMs: number } | undefined;
+
+  function request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+    const { clientInfo, capabilities, meta, tool, headers } = options;
+    const args = (params["arguments"] ?? {}) as JsonObject;
+    const mirrored = method === "tools/call" && tool !== undefined ? mirroredHeaders(tool, args) : {};
+    return session.request({
+      method,
+      params: withEnvelope(params, { clientInfo, capabilities, meta }),
+      signal: options.signal,
+      timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+      // The transport sets the protocol's own headers from the message, and ignores ours of their names.
+      headers: { ...headers, ...mirrored },
+      onNotice: options.onNotice,
+    });
+  }
+
+  return {
+    request,
+    async discover(options) {
+      if (described && clock.monotonic() < described.untilMs) return described.description;
+      const description = readDescription(await request("server/discover", {}, options));
+      const { supportedVersions, ttlMs } = description;
+      if (supportedVersions.length > 0 && !supportedVersions.includes(PROTOCOL_VERSION)) {
+        throw eraError(supportedVersions);
+      }
+      described = { description, untilMs: clock.monotonic() + (ttlMs ?? 0) };
+      return description;
+    },
+    async listen(taskIds, options) {
+      const { clientInfo, capabilities, signal } = options;
+      const dropped = new AbortController();
+      const onAbort = (): void => dropped.abort(signal.reason);
+      signal.throwIfAborted();
+      signal.addEventListener("abort", onAbort, { once: true });
+      try {
+        await session.request({
+          method: "subscriptions/listen",
+          params: withEnvelope({ notifications: { taskIds: [...taskIds] } }, { clientInfo, capabilities }),
+          signal: dropped.signal,
+          timeoutMs: Infinity,
+          onNotice: (notice) => onListenNotice(notice, options, dropped),
+        });
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+      }
+    },
+  };
+}
+
+function onListenNotice(notice: Notice, options: ListenOptions, dropped: AbortController): void {
+  options.onLife();
+  if (notice.method === "notifications/subscriptions/acknowledged") {
+    options.onAcknowledged(acknowledgedIds(notice));
+  } else if (notice.method === "notifications/cancelled") {
+    dropped.abort(new ConnectionError("The server cancelled the subscription", { mayHaveRun: true }));
+  } else options.onNotice(notice);
+}
+
+/** The ids that the server will push for; none where it does not say. */
+function acknowledgedIds({ params }: Notice): string[] {
+  const filter = params["notifications"];
+  const ids = isObject(filter) ? filter["taskIds"] : undefined;
+  return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [];
+}

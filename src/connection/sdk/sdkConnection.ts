@@ -1,0 +1,122 @@
+/** Owns the connection over an SDK client: which revision is spoken, who the server is. Requests are the session's and the dialects'. */
+import { ClientClosedError } from "../../errors.js";
+import { systemClock, type Clock } from "../../internal/clock.js";
+import { refuseUnknown } from "../../internal/options.js";
+import { PROTOCOL_VERSION } from "../../protocol/index.js";
+import { legacyConnection } from "../legacy/legacyConnection.js";
+import type { Connection } from "../types.js";
+import type { McpClientLike } from "./clientTypes.js";
+import { modernConnection, type Dialect } from "./modernConnection.js";
+import { createSdkSession, type SdkSession } from "./sdkSession.js";
+import { sessionChannel } from "./sessionChannel.js";
+
+/** Options of {@link sdkConnection}. All times are in milliseconds. */
+export interface SdkConnectionOptions {
+  /**
+   * Who the server is, across restarts: records are bound to it. Default: the name that the server gives itself, which
+   * is not enough where two servers of one name share a store under one name.
+   */
+  readonly identity?: string | undefined;
+  /** Without a sign of life, until a request is given up with `ConnectionError`. Default 60 000. `Infinity`: never. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Connects the client anew (`client.connect(new transport)`); called, once at a time, when the client has lost its
+   * transport, or the server the session. Without it, the connection waits for the host to do so.
+   */
+  readonly reconnect?: (() => Promise<void>) | undefined;
+  /** Default: the machine's. */
+  readonly clock?: Clock | undefined;
+}
+
+const SDK_OPTIONS = ["identity", "timeoutMs", "reconnect", "clock"];
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/**
+ * A server over a connected `Client` of `@modelcontextprotocol/sdk` 1.x or of `@modelcontextprotocol/client` 2.x, on
+ * any of its transports: the 2026-07-28 revision where the client negotiated it, else that of 2025-11-25 with its
+ * tasks. The client goes on as before: our requests have ids of their own, and what is not ours passes untouched.
+ *
+ * It follows the client to its next transport. `close()` puts the transport back as it was and leaves the client open.
+ * Throws `TypeError` naming what is wrong: no client, or no `identity` where the server is not known (yet) or gives
+ * itself no name.
+ */
+export function sdkConnection(client: McpClientLike, options: SdkConnectionOptions = {}): Connection {
+  const settings = readOptions(client, options);
+  return connectionOver(createSdkSession(client, settings), settings);
+}
+
+/** @internal The connection over a session that somebody else uses too. */
+export function connectionOver(
+  session: SdkSession,
+  { identity, timeoutMs, clock }: { identity: string; timeoutMs: number; clock: Clock },
+): Connection {
+  let closed = false;
+  let modern: Dialect | undefined;
+  let legacy: Connection | undefined;
+
+  /** Looked at anew for every request: a reconnected client may have negotiated another revision. */
+  function dialect(): Dialect | Connection {
+    if (closed) throw new ClientClosedError();
+    if (session.protocolVersion() === PROTOCOL_VERSION) {
+      modern ??= modernConnection(session, { timeoutMs });
+      return modern;
+    }
+    legacy ??= legacyConnection(sessionChannel(session), { identity, clock, timeoutMs });
+    return legacy;
+  }
+
+  return {
+    identity,
+    request: async (method, params, requestOptions) => dialect().request(method, params, requestOptions),
+    discover: async (requestOptions) => dialect().discover(requestOptions),
+    listen: async (taskIds, listenOptions) => dialect().listen?.(taskIds, listenOptions),
+    async close() {
+      closed = true;
+      await legacy?.close();
+      session.close();
+    },
+  };
+}
+
+/** @internal Checks and completes. Throws `TypeError`. */
+export function readOptions(
+  client: McpClientLike,
+  options: SdkConnectionOptions,
+): { identity: string; timeoutMs: number; clock: Clock; reconnect: (() => Promise<void>) | undefined } {
+  if (!isClient(client)) {
+    throw new TypeError(
+      "client: expected a Client of @modelcontextprotocol/sdk 1.x or @modelcontextprotocol/client 2.x",
+    );
+  }
+  if (typeof options !== "object" || options === null) throw new TypeError("options: expected an object");
+  refuseUnknown("sdkConnection", options, SDK_OPTIONS);
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, clock = systemClock, reconnect } = options;
+  if (typeof timeoutMs !== "number" || !(timeoutMs > 0)) {
+    throw new TypeError("timeoutMs: expected a positive number of milliseconds");
+  }
+  if (typeof clock !== "object" || clock === null || typeof clock.setTimer !== "function") {
+    throw new TypeError("clock: expected a Clock");
+  }
+  if (reconnect !== undefined && typeof reconnect !== "function") {
+    throw new TypeError("reconnect: expected a function");
+  }
+  const { identity = identityOf(client) } = options;
+  if (typeof identity !== "string" || identity === "") {
+    throw new TypeError(
+      "identity: expected a non-empty string (the server gives itself no name, or the client is not connected)",
+    );
+  }
+  return { identity, timeoutMs, clock, reconnect };
+}
+
+function isClient(client: unknown): client is McpClientLike {
+  if (typeof client !== "object" || client === null) return false;
+  const { getServerCapabilities, getServerVersion } = client as Record<string, unknown>;
+  return typeof getServerCapabilities === "function" && typeof getServerVersion === "function";
+}
+
+/** Without the version: a server that is updated is the same server. */
+function identityOf(client: McpClientLike): string | undefined {
+  const name = client.getServerVersion()?.name;
+  return typeof name === "string" && name !== "" ? `mcp:${name}` : undefined;
+}
