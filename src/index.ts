@@ -5,13 +5,20 @@ export { TaskClient, type ToolCall } from "./client/taskClient.js";
 export { type TaskHandle, type WaitOptions } from "./client/taskHandle.js";
 export { type TaskClientOptions } from "./client/options.js";
 export { type CallToolOptions, type ToolCallParams } from "./client/callOptions.js";
+export { withTasks, type WithTasks, type WithTasksOptions } from "./client/withTasks.js";
 export { type TaskFilter } from "./client/filter.js";
 export { type TaskClientStats } from "./client/stats.js";
 
 // Connections to servers.
 export { httpConnection } from "./connection/http.js";
 export { type HttpConnectionOptions, type FetchLike } from "./connection/httpOptions.js";
-export { type Connection, type Notice, type RequestOptions } from "./connection/types.js";
+export { sdkConnection, type SdkConnectionOptions } from "./connection/sdk/sdkConnection.js";
+export {
+  type McpCallingClientLike,
+  type McpClientLike,
+  type McpTransportLike,
+} from "./connection/sdk/clientTypes.js";
+export { type Connection, type ListenOptions, type Notice, type RequestOptions } from "./connection/types.js";
 
 // What hosts are told and asked.
 export {

@@ -54,16 +54,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   connection: ["internal", "protocol", "errors.ts"],
   store: ["internal", "errors.ts", "task/record.ts"],
   engine: ["internal", "protocol", "errors.ts", "task", "connection/types.ts", "store/types.ts"],
-  client: [
-    "internal",
-    "protocol",
-    "errors.ts",
-    "task",
-    "connection/types.ts",
-    "store",
-    "engine",
-    "version.ts",
-  ],
+  client: ["internal", "protocol", "errors.ts", "task", "connection", "store", "engine", "version.ts"],
   testing: ["internal", "protocol", "errors.ts", "connection/types.ts"],
 };
 

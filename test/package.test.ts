@@ -144,7 +144,7 @@ describe("the public surface", () => {
       "InputNotTakenError",
       "InvalidInputResponseError",
       "InvalidResponseError",
-    "InvalidResultError",
+      "InvalidResultError",
       "MissingCapabilityError",
       "RpcError",
       "StoreError",
@@ -157,7 +157,9 @@ describe("the public surface", () => {
       "WaitTimeoutError",
       "encryptedStore",
       "httpConnection",
+      "sdkConnection",
       "systemClock",
+      "withTasks",
     ]);
     expect(Object.keys(await import("mcp-taskrail/lmdb")).sort()).toEqual(["lmdbStore"]);
   });

@@ -22,6 +22,9 @@ export type CallAnswer =
  */
 const callToolResult = CallToolResultSchema.omit({ structuredContent: true, content: true });
 
+/** The SDK's own schema of a tool's result, for its 1.x client, which wants one. */
+export const callToolResultSchema: unknown = CallToolResultSchema;
+
 /**
  * Reads the answer to `tools/call`. Throws `InvalidResponseError`, with `taskId` where the answer names a task, for
  * an unknown `resultType`, for a handle that does not say that it is one, and for a result that is none.

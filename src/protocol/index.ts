@@ -1,6 +1,6 @@
 /** The wire words that the rest of the package uses. No I/O anywhere below. */
 export * from "./constants.js";
-export { readCallAnswer, readCompleteAnswer, type CallAnswer } from "./answer.js";
+export { callToolResultSchema, readCallAnswer, readCompleteAnswer, type CallAnswer } from "./answer.js";
 export { readDescription, type ServerDescription } from "./discover.js";
 export { withEnvelope, type ClientCapabilities, type ClientInfo, type Envelope } from "./envelope.js";
 export { decodeHeaderValue, encodeHeaderValue, requestHeaders } from "./headers.js";

@@ -1,0 +1,246 @@
+/** Owns the drop-in: an SDK client whose `callTool` sees tasks through to their end. What it does not take over passes through. */
+import type { McpCallingClientLike } from "../connection/sdk/clientTypes.js";
+import { connectionOver, readOptions } from "../connection/sdk/sdkConnection.js";
+import { createInterceptor, type Declared } from "../connection/sdk/sdkInterceptor.js";
+import { createSdkSession } from "../connection/sdk/sdkSession.js";
+import type { Connection, RequestOptions } from "../connection/types.js";
+import { ClientClosedError } from "../errors.js";
+import { sleep, systemClock } from "../internal/clock.js";
+import { isObject, type JsonObject } from "../internal/json.js";
+import { callToolResultSchema, RPC, TASKS_EXTENSION, type ClientCapabilities } from "../protocol/index.js";
+import { mustBeObject, oneOf, type TaskClientOptions } from "./options.js";
+import { callThroughSdk, type SdkRequestOptions } from "./sdkCall.js";
+import { clientHandlers } from "./sdkQuestions.js";
+import { TaskClient } from "./taskClient.js";
+
+/** Options of {@link withTasks}: those of the `TaskClient` inside, and how it is tied to the SDK client. */
+export interface WithTasksOptions extends TaskClientOptions {
+  /** The server's name in the store and in events. Default: the name that the server gives itself. */
+  readonly server?: string;
+  /** As `identity` of `sdkConnection`. */
+  readonly identity?: string;
+  /** As `reconnect` of `sdkConnection`. */
+  readonly reconnect?: () => Promise<void>;
+  /**
+   * What becomes of a task whose `callTool` the host aborts. Default `"leave"`: it is seen through, and its outcome
+   * goes to `onSettled`. `"cancel"`: the server is asked to cancel it.
+   */
+  readonly onAbort?: "leave" | "cancel";
+}
+
+/** The client itself, with tasks. */
+export type WithTasks<Client> = Client & {
+  /** The tasks behind the calls: `tasks()`, `pendingInputs()`, `respond()`, events, `stats()`. Closed by `close()`. */
+  readonly taskClient: TaskClient;
+};
+
+/**
+ * Stands in for a `Client` of `@modelcontextprotocol/sdk` 1.x or of `@modelcontextprotocol/client` 2.x, connected or
+ * not: `callTool` keeps its signature and answers with the final result, whether or not the server made a task of the
+ * call. Results, the server's errors, the check against `outputSchema`, aborts and timeouts are the SDK's own;
+ * `timeout` limits the wait for the server's answer or handle, `maxTotalTimeout` everything. What only this package can
+ * say rejects with its `TasksError`s (`CallOutcomeUnknownError`, `TaskLostError`, `TaskCancelledError`, `StoreError`).
+ * After a handle, `onprogress` gets the task's status messages. Everything else of the client passes through,
+ * `instanceof` included.
+ *
+ * Questions go to the handlers that are registered on the client, unless `onInputRequest` is given.
+ * `_meta["mcp-taskrail/callId"]` and `_meta["mcp-taskrail/context"]` of the params are `callId` and `context` of
+ * `TaskClient.callTool`; they are not sent. A call with the SDK's own `task` option is left to the SDK.
+ *
+ * With a connected client, stored tasks are continued at once; else after `connect`. `close()` closes the `TaskClient`,
+ * puts the transport back as it was and closes the client. Throws `TypeError` that names a wrong option.
+ */
+export function withTasks<Client extends McpCallingClientLike>(
+  client: Client,
+  options: WithTasksOptions = {},
+): WithTasks<Client> {
+  mustBeObject("options", options);
+  const { server, identity, reconnect, onAbort = "leave", ...clientOptions } = options;
+  oneOf("onAbort", onAbort, ["leave", "cancel"]);
+  const clock = options.clock ?? systemClock;
+  const session = createSdkSession(client, { clock, reconnect });
+  const interceptor = createInterceptor(session);
+  const taskClient = new TaskClient({
+    onInputRequest: clientHandlers(interceptor, clock),
+    ...clientOptions,
+  });
+  const sdk = client as unknown as OpenClient;
+  const outputSchemas = new Map<string, JsonObject>();
+  let attaching: Promise<string> | undefined;
+  let closed = false;
+
+  /** Resolves with the server's name once its stored tasks are picked up. */
+  function attach(): Promise<string> {
+    attaching ??= connectTasks().catch((error: unknown) => {
+      attaching = undefined;
+      throw error;
+    });
+    return attaching;
+  }
+
+  async function connectTasks(): Promise<string> {
+    const settings = readOptions(client, { ...(identity !== undefined && { identity }), clock });
+    const name = server ?? client.getServerVersion()?.name ?? settings.identity;
+    const declared = await interceptor.declared();
+    const connection = connectionOver(session, settings);
+    await taskClient.connect(
+      name,
+      declared === undefined ? connection : dressed(connection, declared, options),
+    );
+    return name;
+  }
+
+  /** Stored tasks go on without being asked for: what keeps them from it now (a store out of reach) may pass. */
+  async function attachInBackground(): Promise<void> {
+    while (!closed && session.look() !== undefined) {
+      try {
+        await attach();
+        return;
+      } catch {
+        await sleep(clock, ATTACH_AGAIN_MS);
+      }
+    }
+  }
+
+  async function callTool(params: CallParams, ...rest: readonly unknown[]): Promise<unknown> {
+    const [schema, given] = isSecondGeneration(client) ? [undefined, rest[0]] : [rest[0], rest[1]];
+    const callOptions = (given ?? {}) as CallOptions;
+    if (params.task !== undefined || callOptions.task !== undefined) return sdk.callTool(params, ...rest);
+    if (closed) throw new ClientClosedError();
+    return callThroughSdk(
+      callOptions,
+      async (meta, limits, isCaptured) => {
+        const marked = { ...params, _meta: { ...params._meta, ...meta } };
+        if (isSecondGeneration(client)) return sdk.callTool(marked, limits);
+        try {
+          return await sdk.callTool(marked, schema, limits);
+        } catch (error) {
+          // 1.x turns calls of tools that only run as tasks away, before anything is sent.
+          if (isCaptured() || !isRefusedUnsent(error)) throw error;
+          return sdk.request(
+            { method: "tools/call", params: marked },
+            schema ?? callToolResultSchema,
+            limits,
+          );
+        }
+      },
+      {
+        taskClient,
+        server: await attach(),
+        clock,
+        interceptor,
+        onAbort,
+        outputSchemaOf: (tool) => callOptions.toolDefinition?.outputSchema ?? outputSchemas.get(tool),
+      },
+    );
+  }
+
+  /** What the host has listed is what the SDK checks results against; so do we, after a restart too. */
+  async function listTools(...args: readonly unknown[]): Promise<unknown> {
+    const listed = await sdk.listTools(...args);
+    const tools = isObject(listed) && Array.isArray(listed["tools"]) ? (listed["tools"] as unknown[]) : [];
+    for (const tool of tools) {
+      if (!isObject(tool) || typeof tool["name"] !== "string") continue;
+      if (isObject(tool["outputSchema"])) outputSchemas.set(tool["name"], tool["outputSchema"] as JsonObject);
+      else outputSchemas.delete(tool["name"]);
+    }
+    return listed;
+  }
+
+  async function connect(...args: readonly unknown[]): Promise<unknown> {
+    const connected = await sdk.connect(...args);
+    void attachInBackground();
+    return connected;
+  }
+
+  async function close(): Promise<void> {
+    closed = true;
+    try {
+      await taskClient.close();
+    } finally {
+      session.close();
+      await client.close();
+    }
+  }
+
+  if (session.look() !== undefined) void attachInBackground();
+  return standIn(client, { taskClient, callTool, listTools, connect, close });
+}
+
+/** How long until the stored tasks are looked for again, where that failed. */
+const ATTACH_AGAIN_MS = 2000;
+
+interface CallParams {
+  readonly name: string;
+  readonly _meta?: JsonObject;
+  readonly task?: unknown;
+}
+
+interface CallOptions extends SdkRequestOptions {
+  /** 1.x: the host drives the task itself. */
+  readonly task?: unknown;
+  /** 2.x: the tool as the host knows it. */
+  readonly toolDefinition?: { readonly outputSchema?: JsonObject };
+}
+
+/** The client with types that can be called: what the host gave is passed on as it is. */
+interface OpenClient {
+  request(...args: readonly unknown[]): Promise<unknown>;
+  callTool(...args: readonly unknown[]): Promise<unknown>;
+  listTools(...args: readonly unknown[]): Promise<unknown>;
+  connect(...args: readonly unknown[]): Promise<unknown>;
+}
+
+/** 2.x takes no result schema; it tells the revision that it negotiated. */
+function isSecondGeneration(client: McpCallingClientLike): boolean {
+  return typeof client.getNegotiatedProtocolVersion === "function";
+}
+
+function isRefusedUnsent(error: unknown): boolean {
+  return isObject(error) && error["code"] === RPC.invalidRequest;
+}
+
+/** Requests say what the host's client says: its name, and what its handlers can answer, unless the options say otherwise. */
+function dressed(connection: Connection, declared: Declared, options: WithTasksOptions): Connection {
+  const { elicitation, sampling, roots, extensions } = declared.capabilities;
+  const own: ClientCapabilities = {
+    ...(elicitation !== undefined && { elicitation }),
+    ...(sampling !== undefined && { sampling }),
+    ...(roots !== undefined && { roots }),
+    extensions: { ...(isObject(extensions) ? extensions : {}), [TASKS_EXTENSION]: {} },
+  };
+  const isOurs = options.onInputRequest === undefined && options.capabilities === undefined;
+  const dress = <Options extends Pick<RequestOptions, "clientInfo" | "capabilities">>(given: Options) => ({
+    ...given,
+    clientInfo: options.clientInfo ?? declared.clientInfo ?? given.clientInfo,
+    capabilities: isOurs ? own : given.capabilities,
+  });
+  return {
+    ...connection,
+    request: (method, params, given) => connection.request(method, params, dress(given)),
+    discover: (given) => connection.discover(dress(given)),
+    listen: async (taskIds, given) => connection.listen?.(taskIds, dress(given)),
+  };
+}
+
+/** The client, with these members in place of its own. Its methods run on the client itself. */
+function standIn<Client extends object>(
+  client: Client,
+  own: Readonly<Record<string, unknown>>,
+): WithTasks<Client> {
+  const members = new Map<string | symbol, unknown>(Object.entries(own));
+  if (Symbol.asyncDispose in client) members.set(Symbol.asyncDispose, own["close"]);
+  const bound = new WeakMap<object, unknown>();
+  return new Proxy(client, {
+    get(target, property) {
+      if (members.has(property)) return members.get(property);
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof value !== "function" || property === "constructor") return value;
+      // One function per method, so that it compares equal to itself.
+      if (!bound.has(value)) bound.set(value, value.bind(target));
+      return bound.get(value);
+    },
+    has: (target, property) => members.has(property) || Reflect.has(target, property),
+    set: (target, property, value) => Reflect.set(target, property, value, target),
+  }) as WithTasks<Client>;
+}
