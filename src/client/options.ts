@@ -1,6 +1,6 @@
 /** Owns what hosts may set, the defaults, and the checks: a wrong option is a TypeError that names it and its value. */
 import { ALL_INPUTS } from "../engine/inputBroker.js";
-import type { EngineOptions, InputRequestHandler, SettledHandler } from "../engine/types.js";
+import type { EngineOptions, InputRequestHandler, PushPolicy, SettledHandler } from "../engine/types.js";
 import { systemClock, systemRandom, type Clock } from "../internal/clock.js";
 import { isObject } from "../internal/json.js";
 import { refuseUnknown } from "../internal/options.js";
@@ -37,6 +37,16 @@ export interface TaskClientOptions {
     /** Ends the watch of a task after this long as `gave-up` (never as failed). Default: never. */
     readonly giveUpAfterMs?: number;
   };
+  /**
+   * Notices of the server instead of most polls (`subscriptions/listen`): one stream per server for all its tasks,
+   * where the server and the connection offer it; else every task is polled. `"auto"` (the default): for tasks that
+   * outlive their first interval. `"always"`: as soon as there is a task. `"off"`: never. Or an object: `mode` is one
+   * of these words; a stream without a sign of life for `idleMs` (90 000) is replaced; its acknowledgement may take
+   * `ackTimeoutMs` (10 000); after `maxFailures` (5) streams in a row that failed, brought no notice and lived less
+   * than `minLifeMs` (30 000), push rests for `cooldownMs` (300 000). Pushed tasks are still polled every
+   * `safetyPollMs` (60 000) or ten intervals, whichever is longer, and when their time to live ends.
+   */
+  readonly push?: PushPolicy["mode"] | Partial<PushPolicy>;
   readonly retry?: Partial<EngineOptions["retry"]>;
   /** Requests at once per server, calls and follow-ups counted apart; first come, first served. Default 16. */
   readonly concurrency?: number;
@@ -66,7 +76,7 @@ export const DEFAULT_CLOSE_MS = 5000;
 export const DEFAULT_CALL_MS = 60_000;
 
 /** The checked options, without what the client itself builds. */
-export type ResolvedOptions = Omit<EngineOptions, "store"> & {
+export type ResolvedOptions = Omit<EngineOptions, "store" | "hold"> & {
   readonly store: StoreInput | undefined;
   readonly retentionMs: number;
   readonly maxRetentionMs: number;
@@ -90,6 +100,7 @@ export function resolveOptions(options: TaskClientOptions): ResolvedOptions {
     capabilities: capabilitiesOf(options.capabilities, onInputRequest !== undefined),
     clientInfo: clientInfoOf(options.clientInfo),
     poll: pollOf(poll),
+    push: pushOf(options.push),
     giveUpAfterMs:
       poll.giveUpAfterMs === undefined ? undefined : duration("poll.giveUpAfterMs", poll.giveUpAfterMs),
     retry: {
@@ -131,10 +142,19 @@ const CLIENT_OPTIONS = [
   "storeWatchMs",
   "clock",
   "random",
-  // Taken for the sake of hosts that set it for all releases; until push is built, every task is polled.
   "push",
 ];
 const POLL_OPTIONS = ["defaultIntervalMs", "minIntervalMs", "maxIntervalMs", "jitter", "giveUpAfterMs"];
+const PUSH_OPTIONS = [
+  "mode",
+  "idleMs",
+  "ackTimeoutMs",
+  "minLifeMs",
+  "maxFailures",
+  "cooldownMs",
+  "safetyPollMs",
+];
+const PUSH_MODES = ["auto", "always", "off"] as const;
 const RETRY_OPTIONS = ["minDelayMs", "maxDelayMs", "factor", "authRetryMs", "refusedRetryMs"];
 
 function pollOf(poll: Partial<PollPolicy>): PollPolicy {
@@ -148,6 +168,22 @@ function pollOf(poll: Partial<PollPolicy>): PollPolicy {
     minIntervalMs,
     maxIntervalMs,
     jitter: atLeast("poll.jitter", poll.jitter ?? 0.1, 0),
+  };
+}
+
+function pushOf(given: TaskClientOptions["push"]): PushPolicy {
+  const push: Partial<PushPolicy> = isObject(given)
+    ? given
+    : { mode: oneOf("push", given ?? "auto", PUSH_MODES) };
+  refuseUnknown("push", push, PUSH_OPTIONS);
+  return {
+    mode: oneOf("push.mode", push.mode ?? "auto", PUSH_MODES),
+    idleMs: duration("push.idleMs", push.idleMs ?? 90_000),
+    ackTimeoutMs: duration("push.ackTimeoutMs", push.ackTimeoutMs ?? 10_000),
+    minLifeMs: duration("push.minLifeMs", push.minLifeMs ?? 30_000),
+    maxFailures: integer("push.maxFailures", push.maxFailures ?? 5),
+    cooldownMs: duration("push.cooldownMs", push.cooldownMs ?? 300_000),
+    safetyPollMs: duration("push.safetyPollMs", push.safetyPollMs ?? 60_000),
   };
 }
 

@@ -9,7 +9,11 @@ export interface TaskClientStats extends PollerCounts {
   readonly settled: { completed: number; failed: number; cancelled: number; lost: number };
   /** `tasks/get` requests. */
   readonly polls: number;
-  /** Polls that push made unnecessary; 0 while no connection offers push. */
+  /**
+   * Polls that push certainly made unnecessary: for every stretch in which a task was left to its stream, the polls
+   * that its interval (with the longest jitter) would have fitted in, less the one that ended the stretch. The poll
+   * that would have found what a notice told is not counted.
+   */
   readonly pollsSavedByPush: number;
   readonly retries: number;
   /** Questions put to `onInputRequest`. */
@@ -50,7 +54,6 @@ export function createStatsBook(): StatsBook {
       tasksCreated: seen.created,
       settled: { ...settled },
       polls: counts.requests["tasks/get"] ?? 0,
-      pollsSavedByPush: 0,
       retries: seen.retry,
       prompts: seen.prompts,
       errors: seen.error,

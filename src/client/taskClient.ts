@@ -70,7 +70,7 @@ export class TaskClient {
       ttlMs: (record) => storeTtlMs(record, resolved.clock.now(), resolved),
       onIssue: (issue) => tell("error", { error: issueError(issue), server: undefined, id: undefined }),
     });
-    this.#poller = createPoller({ ...resolved, store: this.#store }, tell);
+    this.#poller = createPoller({ ...resolved, store: this.#store, hold: this.#hold }, tell);
   }
 
   /**

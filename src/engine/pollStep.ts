@@ -1,21 +1,20 @@
-/** Owns when a task is looked at again and what is made of the answer. Requests are the follow-ups', changes the keeper's. */
-import { InvalidResponseError, type TasksError } from "../errors.js";
-import type { TaskSnapshot } from "../protocol/index.js";
-import { backoffMs, intervalMs, jittered } from "../task/policy.js";
-import { isStale } from "../task/transition.js";
+/** Owns when a task is looked at again. Requests are the follow-ups', delays the pace's, what is made of answers the taking's. */
+import { InvalidResponseError } from "../errors.js";
+import type { InputRequestEntry, TaskSnapshot } from "../protocol/index.js";
+import { backoffMs, intervalMs } from "../task/policy.js";
 import { YieldedPoll, type FollowUps } from "./followUps.js";
+import { createPollPace } from "./pollPace.js";
 import { asTasksError, retryClass } from "./retryTable.js";
 import type { RecordKeeper } from "./recordKeeper.js";
 import type { Scheduler } from "./scheduler.js";
 import type { SharedTasks } from "./sharedTasks.js";
 import type { UsableInputs } from "./snapshotInputs.js";
+import { createSnapshotTaking } from "./snapshotTaking.js";
+import type { SubscriptionHub } from "./subscriptionHub.js";
 import type { EngineOptions, Tell } from "./types.js";
-import type { InputRequestEntry } from "../protocol/index.js";
 
 /** A server that is out of reach this long beyond a task's end takes the task with it. */
 const UNREACHABLE_GRACE_MS = 600_000;
-/** Older snapshots in a row after which they are believed: the server's clock went back. */
-const STALE_POLLS_BELIEVED = 3;
 /** A task without open questions is looked up in the store this many times more seldom than one with. */
 const STORE_LOOK_EVERY = 5;
 
@@ -23,10 +22,8 @@ const STORE_LOOK_EVERY = 5;
 export interface PollStep {
   /** Plans the next poll, unless one is planned or under way. `first` tells what is known about earlier ones. */
   plan(first?: "at-once" | "stored" | "after-interval"): void;
-  /** Takes a snapshot from wherever it comes. */
-  take(snapshot: TaskSnapshot): Promise<void>;
   stop(): void;
-  /** Milliseconds until the next poll, or undefined. */
+  /** Milliseconds until the next poll would be due without push, or undefined. */
   dueIn(): number | undefined;
 }
 
@@ -36,9 +33,10 @@ export function createPollStep(context: {
   scheduler: Scheduler;
   options: Pick<
     EngineOptions,
-    "clock" | "random" | "poll" | "retry" | "giveUpAfterMs" | "storeWatchMs" | "requestTimeoutMs"
+    "clock" | "random" | "poll" | "push" | "retry" | "giveUpAfterMs" | "storeWatchMs" | "requestTimeoutMs"
   >;
   shared: SharedTasks;
+  push: SubscriptionHub;
   readInputs: (entries: readonly InputRequestEntry[]) => Promise<UsableInputs>;
   tell: Tell;
   over: AbortSignal;
@@ -47,57 +45,84 @@ export function createPollStep(context: {
   const { clock } = options;
   const key = Symbol("poll");
   const limitKey = Symbol("limit");
-  const receivedMono =
-    clock.monotonic() - Math.max(clock.now() - (keeper.record.receivedAtMs ?? clock.now()), 0);
-  const startedMono = clock.monotonic();
+  const lookKey = Symbol("store look");
+  const pace = createPollPace(() => keeper.record, options);
+  const taking = createSnapshotTaking({
+    ...context,
+    // A server that still shows the task as running is not overruled by a wall clock, which may have jumped between
+    // two processes: only time that this process has seen pass counts.
+    elapsedMs: () => Math.min(pace.elapsedMs, pace.watchedMs),
+  });
+  const storeLookMs = options.storeWatchMs * STORE_LOOK_EVERY;
   let polling = false;
-  let lookedAt = startedMono;
-  let staleInRow = 0;
+  /** Why the planned poll is due when it is: the interval, a failure, or (late) because a stream tells of changes. */
+  let planned: "interval" | "failure" | "safety" = "interval";
+  let lookedAt = clock.monotonic();
   let goneInRow = 0;
-  let unprovenInRow = 0;
   let failingSince: number | undefined;
-  const said = new Set<string>();
 
-  const share = context.shared.join(keeper.record.taskId ?? "", (snapshot) => {
+  const taskId = keeper.record.taskId ?? "";
+  const share = context.shared.join(taskId, (snapshot, source) => {
     // Its questions are put, and answered, by the call that looks at the task.
     const { inputRequests: _theirs, ...rest } = snapshot;
-    void quietly(take(rest));
+    void quietly(taking.take(rest, source));
   });
-  over.addEventListener("abort", () => share.leave(), { once: true });
+  const seat = context.push.join(taskId, {
+    take(snapshot) {
+      share.tell(snapshot, "notice");
+      void quietly(takeNotice(snapshot));
+    },
+    covered: () => pullIn(pace.remainingMs()),
+    lost() {
+      if (planned === "safety") pullIn(pace.lostMs());
+    },
+  });
+  over.addEventListener("abort", leave, { once: true });
+  if (options.push.mode === "always") seat.want();
 
-  const elapsedMs = (): number => clock.monotonic() - receivedMono;
-
-  function plan(first?: "at-once" | "stored" | "after-interval"): void {
-    if (over.aborted || polling || scheduler.dueIn(key) !== undefined) return;
-    const delayMs = first === "at-once" ? 0 : first === "stored" ? storedDelayMs() : politeDelayMs();
-    schedule(delayMs);
+  function leave(): void {
+    if (planned === "safety") seat.saved(pace.missed());
+    planned = "interval";
+    scheduler.cancel(lookKey);
+    share.leave();
+    seat.leave();
   }
 
-  function schedule(delayMs: number): void {
-    const leftMs = giveUpInMs();
+  function plan(first?: "at-once" | "stored" | "after-interval"): void {
+    if (over.aborted || polling) return;
+    if (scheduler.dueIn(key) !== undefined) return isWatchful() ? pullInSafety() : undefined;
+    const delayMs = first === "at-once" ? 0 : first === "stored" ? pace.storedMs() : pace.politeMs();
+    schedule(delayMs, "interval");
+  }
+
+  function schedule(delayMs: number, why: typeof planned): void {
+    planned = why;
+    if (why === "safety") lookIntoStoreMeanwhile();
+    else scheduler.cancel(lookKey);
+    const leftMs = pace.giveUpInMs();
     // The host's own limit ends at the limit, not at the first poll after it.
     if (leftMs !== undefined && delayMs >= leftMs) scheduler.schedule(key, leftMs, () => void giveUp());
     else scheduler.schedule(key, delayMs, () => void poll());
   }
 
-  /** From an answer to the next request: the interval in force, made longer by chance, never shorter. */
-  function politeDelayMs(): number {
-    return jittered(intervalMs(keeper.record, options.poll), options.poll.jitter, options.random());
+  /** Looks at the task sooner than was planned. Not so after a failure: the server is to be left alone. */
+  function pullIn(delayMs: number | undefined): void {
+    const dueMs = scheduler.dueIn(key);
+    if (over.aborted || polling || planned === "failure" || delayMs === undefined || dueMs === undefined)
+      return;
+    // The polls that were left out until now stay left out.
+    if (planned === "safety") seat.saved(Math.max(pace.missed() - 1, 0));
+    if (delayMs < dueMs) schedule(delayMs, "interval");
+    else planned = "interval";
   }
 
-  /** What an earlier process left: an orderly close says when; otherwise a poll may have gone out just before the end. */
-  function storedDelayMs(): number {
-    const { failures, notBeforeMs } = keeper.record;
-    const leftMs = notBeforeMs === undefined ? 0 : notBeforeMs - clock.now();
-    // Never longer than it was meant to be when it was written: the wall clock may have gone back meanwhile.
-    const meantMs = notBeforeMs === undefined ? 0 : notBeforeMs - keeper.record.updatedAtMs;
-    const bounded = Math.min(Math.max(leftMs, 0), Math.max(meantMs, 0));
-    return notBeforeMs !== undefined && failures === undefined ? bounded : Math.max(bounded, politeDelayMs());
+  function pullInSafety(): void {
+    if (planned === "safety") pullIn(pace.remainingMs());
   }
 
-  function giveUpInMs(): number | undefined {
-    if (options.giveUpAfterMs === undefined) return undefined;
-    return Math.max(options.giveUpAfterMs - (clock.monotonic() - startedMono), 0);
+  /** An answer that was sent is followed at the usual pace until the server shows what it made of it. */
+  function isWatchful(): boolean {
+    return keeper.record.questions.some(({ state }) => state === "answered" || state === "acked");
   }
 
   async function giveUp(): Promise<void> {
@@ -106,41 +131,71 @@ export function createPollStep(context: {
 
   async function poll(): Promise<void> {
     if (over.aborted || polling) return;
-    if (!share.mayPoll(intervalMs(keeper.record, options.poll))) return schedule(politeDelayMs());
+    if (!share.mayPoll(intervalMs(keeper.record, options.poll))) return schedule(pace.politeMs(), "interval");
+    if (planned === "safety") seat.saved(Math.max(pace.missed() - 1, 0));
     polling = true;
-    const leftMs = giveUpInMs();
+    planned = "interval";
+    scheduler.cancel(lookKey);
+    const beganAt = clock.monotonic();
+    const leftMs = pace.giveUpInMs();
     // This poll may still bring the end, but it is not waited for while it queues for a server out of reach.
     if (leftMs !== undefined) {
       scheduler.schedule(limitKey, leftMs + options.requestTimeoutMs, () => void giveUp());
     }
-    let nextMs: number | undefined;
+    let failedMs: number | undefined;
+    let isAnswered = false;
     try {
       await keeper.apply({ type: "pollStarted" });
       await lookIntoStore();
       if (over.aborted) return;
       const snapshot = await context.followUps.get();
-      share.tell(snapshot);
-      await take(snapshot);
+      share.tell(snapshot, "poll");
+      await taking.take(snapshot, "poll");
       failingSince = undefined;
       goneInRow = 0;
+      isAnswered = true;
     } catch (error) {
-      if (!over.aborted) nextMs = await failed(error);
+      if (!over.aborted) failedMs = await failed(error);
     } finally {
       polling = false;
       scheduler.cancel(limitKey);
       share.looked();
+      pace.answered();
     }
     if (over.aborted) return;
-    if (giveUpInMs() === 0) return giveUp();
-    schedule(nextMs ?? politeDelayMs());
+    if (pace.giveUpInMs() === 0) return giveUp();
+    if (failedMs !== undefined) return schedule(failedMs, "failure");
+    // It has outlived its first interval by now.
+    if (isAnswered) seat.want();
+    const isPushed = isAnswered && seat.coveredSince !== undefined && beganAt >= seat.coveredSince;
+    if (isPushed && !isWatchful()) schedule(pace.safetyMs(), "safety");
+    else schedule(pace.politeMs(), "interval");
+  }
+
+  async function takeNotice(snapshot: TaskSnapshot): Promise<void> {
+    goneInRow = 0;
+    const { unproven } = await taking.take(snapshot, "notice");
+    const hidesQuestions = snapshot.status === "input_required" && snapshot.inputRequests === undefined;
+    // What it does not say is asked for: an end without its payload is none yet.
+    if (unproven || hidesQuestions) pullInSafety();
   }
 
   /** Another process may have asked for the cancellation, or found the end. Seldom: it costs a read. */
   async function lookIntoStore(): Promise<void> {
-    if (clock.monotonic() - lookedAt < options.storeWatchMs * STORE_LOOK_EVERY) return;
+    if (clock.monotonic() - lookedAt < storeLookMs) return;
     lookedAt = clock.monotonic();
     // A store that cannot be read is reported when it is written.
     await keeper.refresh(false).catch(() => undefined);
+  }
+
+  /** What other processes write is seen as soon as it would be with polls. */
+  function lookIntoStoreMeanwhile(): void {
+    const delayMs = Math.max(storeLookMs, intervalMs(keeper.record, options.poll));
+    scheduler.schedule(lookKey, delayMs, () => {
+      void lookIntoStore().then(() => {
+        if (planned === "safety" && !over.aborted) lookIntoStoreMeanwhile();
+      });
+    });
   }
 
   async function failed(error: unknown): Promise<number | undefined> {
@@ -156,9 +211,9 @@ export function createPollStep(context: {
     const attempt = (keeper.record.failures ?? 0) + 1;
     const grownMs = backoffMs(attempt, options.retry, options.random());
     const slow = found === "refused" || found === "fatal";
-    const delayMs = Math.max(politeDelayMs(), slow ? options.retry.refusedRetryMs : grownMs);
-    if (slow) sayOnce("refused", asTasksError(error, "tasks/get is refused"));
-    else if (error instanceof InvalidResponseError) sayOnce(error.message, error);
+    const delayMs = Math.max(pace.politeMs(), slow ? options.retry.refusedRetryMs : grownMs);
+    if (slow) taking.sayOnce("refused", asTasksError(error, "tasks/get is refused"));
+    else if (error instanceof InvalidResponseError) taking.sayOnce(error.message, error);
     const { id, server } = keeper.record;
     context.tell("retry", { id, server, method: "tasks/get", retryClass: found, attempt, delayMs, error });
     await quietly(keeper.apply({ type: "pollFailed", notBeforeMs: Math.ceil(clock.now() + delayMs) }));
@@ -168,7 +223,7 @@ export function createPollStep(context: {
   /** A second look confirms it: an answer of a server that has just been restarted may be wrong. */
   async function gone(): Promise<undefined> {
     goneInRow += 1;
-    if (goneInRow > 1) await quietly(keeper.apply({ type: "taskGone", elapsedMs: elapsedMs() }));
+    if (goneInRow > 1) await quietly(keeper.apply({ type: "taskGone", elapsedMs: pace.elapsedMs }));
     return undefined;
   }
 
@@ -176,51 +231,18 @@ export function createPollStep(context: {
     const ttlMs = keeper.record.snapshot?.ttlMs ?? null;
     if (ttlMs === null || failingSince === undefined) return false;
     const failingMs = clock.monotonic() - failingSince;
-    return elapsedMs() > ttlMs + UNREACHABLE_GRACE_MS && failingMs > UNREACHABLE_GRACE_MS;
-  }
-
-  async function take(seen: TaskSnapshot): Promise<void> {
-    for (const warning of seen.warnings) sayOnce(warning, new InvalidResponseError(warning));
-    const snapshot = provenAsFarAsPossible(seen);
-    const inputs = await context.readInputs(snapshot.inputRequests ?? []);
-    staleInRow = isStale(keeper.record.snapshot, snapshot) ? staleInRow + 1 : 0;
-    const { moved } = await keeper.apply({
-      type: "snapshotSeen",
-      snapshot:
-        snapshot.inputRequests === undefined ? snapshot : { ...snapshot, inputRequests: inputs.entries },
-      digests: inputs.digests,
-      // A server that still shows the task as running is not overruled by a wall clock, which may have jumped between
-      // two processes: only time that this process has seen pass counts.
-      elapsedMs: Math.min(elapsedMs(), clock.monotonic() - startedMono),
-      acceptStale: staleInRow >= STALE_POLLS_BELIEVED,
-    });
-    unprovenInRow = moved.unproven ? unprovenInRow + 1 : 0;
-    if (moved.unproven && unprovenInRow > 1) {
-      sayOnce("unproven", new InvalidResponseError("The task is said to be over, but its result is missing"));
-    }
-  }
-
-  /** A failure that is confirmed without its error is still a failure: the server said so. A missing result is never invented. */
-  function provenAsFarAsPossible(snapshot: TaskSnapshot): TaskSnapshot {
-    const bare = snapshot.status === "failed" && snapshot.error === undefined && unprovenInRow > 0;
-    if (!bare) return snapshot;
-    return { ...snapshot, error: { code: -32603, message: "The task failed; the server gave no error" } };
-  }
-
-  function sayOnce(what: string, error: TasksError): void {
-    if (said.has(what) || said.size > 50) return;
-    said.add(what);
-    context.tell("error", { error, server: keeper.record.server, id: keeper.record.id });
+    return pace.elapsedMs > ttlMs + UNREACHABLE_GRACE_MS && failingMs > UNREACHABLE_GRACE_MS;
   }
 
   return {
     plan,
-    take,
     stop() {
-      scheduler.cancel(key);
-      scheduler.cancel(limitKey);
+      for (const each of [key, limitKey, lookKey]) scheduler.cancel(each);
     },
-    dueIn: () => scheduler.dueIn(key),
+    dueIn() {
+      const dueMs = scheduler.dueIn(key);
+      return dueMs !== undefined && planned === "safety" ? pace.remainingMs() : dueMs;
+    },
   };
 }
 

@@ -1,40 +1,31 @@
 /** Owns which calls are being driven, over which servers: starting, finding, resuming and stopping them. */
 import type { Connection } from "../connection/types.js";
-import { CallIdConflictError, ClientClosedError, InvalidResponseError, StoreError } from "../errors.js";
+import { ClientClosedError, InvalidResponseError, StoreError } from "../errors.js";
 import { sleep } from "../internal/clock.js";
 import { randomId, sha256 } from "../internal/ids.js";
-import { canonicalJson, type JsonObject, type JsonValue } from "../internal/json.js";
+import { canonicalJson, type JsonValue } from "../internal/json.js";
 import { keyedMutex } from "../internal/keyedMutex.js";
 import type { TaskRecord } from "../task/record.js";
 import { isOver, transition } from "../task/transition.js";
 import type { CallerOptions } from "./callFlow.js";
+import { adoptedRecord, checkSameCall, newCallRecord, type NewCall } from "./callRecords.js";
 import { createScheduler } from "./scheduler.js";
 import { createServerLane, type ServerLane } from "./serverLane.js";
 import { createSharedTasks } from "./sharedTasks.js";
+import { createSubscriptionHub } from "./subscriptionHub.js";
 import { createTaskDriver, type DriverServer, type DriverStart, type TaskDriver } from "./taskDriver.js";
 import { createToolCatalog, type ToolCatalog } from "./toolCatalog.js";
-import type { EngineOptions, Tell } from "./types.js";
-
-/** A call that a host asks for. */
-export interface NewCall {
-  readonly server: string;
-  readonly tool: string;
-  readonly arguments: JsonObject;
-  readonly callId: string | undefined;
-  readonly context: JsonValue | undefined;
-  readonly meta: JsonObject | undefined;
-  readonly outputSchema: JsonObject | undefined;
-  readonly onUnknownOutcome: "fail" | "retry";
-  /** Aborted before the call is sent: nothing is sent, and nothing stays behind. */
-  readonly signal: AbortSignal | undefined;
-  readonly caller: Omit<CallerOptions, "discardImmediate">;
-}
+import type { EngineOptions, PushState, Tell } from "./types.js";
 
 /** Counts since the client was made. */
 export interface PollerCounts {
   readonly requests: Readonly<Record<string, number>>;
   readonly live: { readonly calling: number; readonly asking: number; readonly tracking: number };
-  readonly servers: Readonly<Record<string, { up: boolean; inFlight: number; queued: number }>>;
+  /** `push`: how the stream of notices stands; where it is not "open", every task is polled. */
+  readonly servers: Readonly<
+    Record<string, { up: boolean; inFlight: number; queued: number; push: PushState }>
+  >;
+  readonly pollsSavedByPush: number;
 }
 
 /** The polling runtime: every call that is not over has one driver in it. */
@@ -79,10 +70,8 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
   }
 
   function connect(name: string, connection: Connection): DriverServer {
-    const lane = createServerLane(name, connection, options, {
-      tell,
-      count: (method) => requests.set(method, (requests.get(method) ?? 0) + 1),
-    });
+    const count = (method: string): void => void requests.set(method, (requests.get(method) ?? 0) + 1);
+    const lane = createServerLane(name, connection, options, { tell, count });
     const catalog = createToolCatalog(lane, options, (tool, reason) =>
       tell("error", {
         error: new InvalidResponseError(`The tool ${JSON.stringify(tool)} was left out: ${reason}`),
@@ -90,7 +79,8 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
         id: undefined,
       }),
     );
-    return { lane, catalog, shared: createSharedTasks(clock) };
+    const push = createSubscriptionHub(lane, options, { scheduler, tell, count });
+    return { lane, catalog, shared: createSharedTasks(clock), push };
   }
 
   /** The driver of a record: the one that runs, or a new one. */
@@ -159,7 +149,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     const running = await current(id);
     const record = running?.record ?? (await store.load(id));
     if (record === undefined) return undefined;
-    checkSameCall(record, call, digest, serverOf(call.server));
+    checkSameCall(record, call, digest, serverOf(call.server).lane);
     return running ?? driverOf(record, "rest");
   }
 
@@ -171,11 +161,11 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       const before = wanted.callId === undefined ? undefined : await existing(id, wanted, digest);
       if (before !== undefined) return before;
       wanted.signal?.throwIfAborted();
-      const record = newRecord(wanted, id, digest, server);
+      const record = newCallRecord(wanted, { id, digest }, begins(server));
       const { created, record: stored } = await store.create(record);
       if (!created) {
         // Another process journaled the same call a moment ago: it is that process's to send.
-        checkSameCall(stored, wanted, digest, server);
+        checkSameCall(stored, wanted, digest, server.lane);
         return driverOf(stored, "rest");
       }
       if (closed || wanted.signal?.aborted === true) {
@@ -190,41 +180,8 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     });
   }
 
-  function newRecord(wanted: NewCall, id: string, digest: string, server: DriverServer): TaskRecord {
-    const nowMs = clock.now();
-    return {
-      ...emptyRecord(id, wanted.server, server.lane),
-      tool: wanted.tool,
-      callDigest: digest,
-      ...(wanted.context === undefined ? {} : { context: wanted.context }),
-      ...(wanted.outputSchema === undefined ? {} : { outputSchema: wanted.outputSchema }),
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
-      phase: "calling",
-      call: {
-        arguments: wanted.arguments,
-        ...(wanted.meta === undefined ? {} : { meta: wanted.meta }),
-        onUnknownOutcome: wanted.onUnknownOutcome,
-        // One write for the usual case. A call that queues first says so when it leaves, with a write of its own.
-        inFlight: !server.lane.callsWait,
-      },
-    };
-  }
-
-  function emptyRecord(id: string, name: string, lane: ServerLane): TaskRecord {
-    return {
-      v: 1,
-      id,
-      scope,
-      server: name,
-      identity: lane.connection.identity,
-      era: "2026-07-28",
-      tool: "",
-      createdAtMs: clock.now(),
-      updatedAtMs: clock.now(),
-      phase: "tracking",
-      questions: [],
-    };
+  function begins({ lane }: DriverServer): { lane: ServerLane; scope: string; nowMs: number } {
+    return { lane, scope, nowMs: clock.now() };
   }
 
   async function adopt(name: string, taskId: string, context: JsonValue | undefined): Promise<TaskDriver> {
@@ -238,13 +195,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     }
     const id = `adopted-${(await sha256(canonicalJson([identity, taskId]))).slice(0, 22)}`;
     return ids.run(id, async () => {
-      const record: TaskRecord = {
-        ...emptyRecord(id, name, server.lane),
-        taskId,
-        receivedAtMs: clock.now(),
-        snapshot: { taskId, status: "working", ttlMs: null },
-        ...(context === undefined ? {} : { context }),
-      };
+      const record = adoptedRecord({ id, taskId, context }, begins(server));
       const { created, record: stored } = await store.create(record);
       if (closed) throw new ClientClosedError();
       if (isOver(stored)) return driverOf(stored, "rest");
@@ -335,12 +286,24 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       const live = { calling: 0, asking: 0, tracking: 0 };
       for (const { record } of drivers.values())
         if (!isOver(record)) live[record.phase as keyof typeof live] += 1;
-      const lanes = [...servers].flatMap(([name, server]) => {
-        if (server === "connecting") return [];
-        const { up, inFlight, queued } = server.lane;
-        return [[name, { up, inFlight, queued }] as const];
-      });
-      return { requests: Object.fromEntries(requests), live, servers: Object.fromEntries(lanes) };
+      const connected = [...servers].flatMap(([name, server]) =>
+        server === "connecting" ? [] : [[name, server] as const],
+      );
+      const lanes = connected.map(
+        ([
+          name,
+          {
+            lane: { up, inFlight, queued },
+            push,
+          },
+        ]) => [name, { up, inFlight, queued, push: push.state }],
+      );
+      return {
+        requests: Object.fromEntries(requests),
+        live,
+        servers: Object.fromEntries(lanes) as PollerCounts["servers"],
+        pollsSavedByPush: connected.reduce((sum, [, { push }]) => sum + push.savedPolls, 0),
+      };
     },
     close: (limitMs) => (closing ??= close(limitMs)),
   };
@@ -355,7 +318,11 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     for (const driver of [...drivers.values()]) driver.stop(reason);
     drivers.clear();
     scheduler.stop();
-    for (const server of servers.values()) if (server !== "connecting") server.lane.stop();
+    for (const server of servers.values()) {
+      if (server === "connecting") continue;
+      server.push.stop();
+      server.lane.stop();
+    }
   }
 
   function attachResting(driver: TaskDriver, name: string, server: DriverServer): void {
@@ -371,13 +338,4 @@ function isSame(a: TaskRecord, b: TaskRecord): boolean {
 
 async function* eachOf(records: readonly TaskRecord[]): AsyncIterable<TaskRecord> {
   yield* records;
-}
-
-function checkSameCall(record: TaskRecord, call: NewCall, digest: string, server: DriverServer): void {
-  if (record.server !== call.server) throw new CallIdConflictError("another server");
-  // What is over can be answered; what is not would never be looked at over this connection.
-  const elsewhere = record.identity !== server.lane.connection.identity;
-  if (elsewhere && !isOver(record)) throw new CallIdConflictError("another identity of the server");
-  if (record.tool !== call.tool) throw new CallIdConflictError("another tool");
-  if (record.callDigest !== digest) throw new CallIdConflictError("other arguments");
 }

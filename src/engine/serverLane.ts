@@ -28,10 +28,14 @@ export interface ServerLane {
   readonly queued: number;
   /** True when a call would have to wait for its turn. */
   readonly callsWait: boolean;
+  /** False while the server is down or wants to be left alone. */
+  readonly mayListen: boolean;
   /** Sends, when the server may be asked and there is room. Rejects as `Connection.request`, or with the signal's reason. */
   request(request: LaneRequest): Promise<JsonObject>;
   /** The name that the server gives itself, for people; the host's name of it where that is not known. Never rejects. */
   displayName(): Promise<string>;
+  /** The server wants to be left alone for so long: no request leaves before, but a host's own call. */
+  leaveAlone(restMs: number): void;
   stop(): void;
 }
 
@@ -170,7 +174,7 @@ export function createServerLane(
     failuresInRow += 1;
     const reason = retryClass(error, method) === "auth" ? "auth" : "unreachable";
     const askedMs = retryAfterMs ?? 0;
-    if (askedMs > 0) notBefore = Math.max(notBefore, options.clock.monotonic() + askedMs);
+    if (askedMs > 0) obey(askedMs);
     if (down !== undefined && !isProbe) return stayAway(down);
     const attempts = (down?.attempts ?? 0) + 1;
     const ownMs =
@@ -185,6 +189,10 @@ export function createServerLane(
       goDown(reason, delayMs);
     }
     if (down !== undefined) announceDown(reason, error);
+  }
+
+  function obey(restMs: number): void {
+    notBefore = Math.max(notBefore, options.clock.monotonic() + restMs);
   }
 
   /** What was under way when the server went down tells nothing new, except how long to stay away. */
@@ -264,6 +272,13 @@ export function createServerLane(
     },
     get callsWait() {
       return calls.active >= options.concurrency;
+    },
+    get mayListen() {
+      return down === undefined && notBefore <= options.clock.monotonic();
+    },
+    leaveAlone(restMs) {
+      obey(restMs);
+      if (down !== undefined) stayAway(down);
     },
     async displayName() {
       if (described === undefined) await findDisplayName();

@@ -4,11 +4,12 @@
  */
 import type { Clock } from "../internal/clock.js";
 import type { TaskSnapshot } from "../protocol/index.js";
+import type { SnapshotSource } from "./snapshotTaking.js";
 
 /** The tasks of one server, by task id. */
 export interface SharedTasks {
   /** `hear` is called with what other calls saw of the task. */
-  join(taskId: string, hear: (snapshot: TaskSnapshot) => void): TaskShare;
+  join(taskId: string, hear: (snapshot: TaskSnapshot, source: SnapshotSource) => void): TaskShare;
 }
 
 /** One call's part in a task. */
@@ -18,13 +19,13 @@ export interface TaskShare {
   /** A poll of this call ended. */
   looked(): void;
   /** Passes on what was seen. */
-  tell(snapshot: TaskSnapshot): void;
+  tell(snapshot: TaskSnapshot, source: SnapshotSource): void;
   /** The next one looks at the task. */
   leave(): void;
 }
 
 interface Member {
-  readonly hear: (snapshot: TaskSnapshot) => void;
+  readonly hear: (snapshot: TaskSnapshot, source: SnapshotSource) => void;
 }
 
 interface Group {
@@ -50,8 +51,8 @@ export function createSharedTasks(clock: Clock): SharedTasks {
         looked() {
           group.last = { by: me, at: clock.monotonic() };
         },
-        tell(snapshot) {
-          for (const member of [...group.members]) if (member !== me) member.hear(snapshot);
+        tell(snapshot, source) {
+          for (const member of [...group.members]) if (member !== me) member.hear(snapshot, source);
         },
         leave() {
           group.members.delete(me);

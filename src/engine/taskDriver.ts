@@ -12,9 +12,9 @@ import { unsentKeys, type QuestionNotice } from "../task/questions.js";
 import type { TaskRecord } from "../task/record.js";
 import { isOver, type Moved } from "../task/transition.js";
 import { answerable, checkStored, questionError } from "./answering.js";
-import type { CallerLimits, CallerWait } from "./callerWaits.js";
 import { createCallFlow, type CallerOptions } from "./callFlow.js";
 import { deliver, settledOf } from "./delivery.js";
+import type { DriverServer, DriverStart, TaskDriver } from "./driverTypes.js";
 import { createFollowUps } from "./followUps.js";
 import { ALL_INPUTS, createInputBroker, openQuestions, readQuestion } from "./inputBroker.js";
 import { oneShot } from "./oneShot.js";
@@ -23,58 +23,10 @@ import { asTasksError } from "./retryTable.js";
 import { publicSnapshot } from "./publicSnapshot.js";
 import { createRecordKeeper } from "./recordKeeper.js";
 import type { Scheduler } from "./scheduler.js";
-import type { ServerLane } from "./serverLane.js";
-import type { SharedTasks } from "./sharedTasks.js";
 import { createInputReader } from "./snapshotInputs.js";
-import type { ToolCatalog } from "./toolCatalog.js";
-import type { EngineOptions, RecordListener, TaskInputRequest, Tell } from "./types.js";
+import type { EngineOptions, RecordListener, Tell } from "./types.js";
 
-/** A connected server, as a driver needs it. */
-export interface DriverServer {
-  readonly lane: ServerLane;
-  readonly catalog: ToolCatalog;
-  readonly shared: SharedTasks;
-}
-
-/** How a driver begins. */
-export type DriverStart = "call" | "resume" | "adopt" | "rest";
-
-/** The driver of one call. */
-export interface TaskDriver {
-  readonly id: string;
-  readonly record: TaskRecord;
-  /** Waits for a task or an outcome; resolved from the start where the call has been handed over before. */
-  wait(limits: CallerLimits): CallerWait;
-  /** Resolves with the settled record once its outcome is stored. Rejects with `ClientClosedError`, or what ended the call. */
-  readonly settled: Promise<TaskRecord>;
-  /** True while it only follows what the store says: another process is in charge, or none is. */
-  readonly resting: boolean;
-  /**
-   * Where it rests, reads the record again: what is shown is what is stored now. Where the call is being given up
-   * unsent, resolves when it is gone. Rejects with `StoreError`.
-   */
-  catchUp(): Promise<void>;
-  /**
-   * Lets it run: over this server, or (undefined) only as far as an outcome is to be delivered. Until then it rests,
-   * and follows what other processes write.
-   */
-  attach(server: DriverServer | undefined): void;
-  /** Hears of every change of status or record until the returned function is called. */
-  watch(listener: RecordListener): () => void;
-  openInputs(): TaskInputRequest[];
-  /** Stores an answer; it is sent as soon as there is a connection. */
-  respond(key: string, response: unknown, digest?: string): Promise<void>;
-  /** Resolves when the server acknowledged, or the task is over. */
-  cancel(): Promise<void>;
-  /** Somebody took the outcome; where there is no `onSettled`, that is its delivery. */
-  taken(): Promise<void>;
-  /** Plans nothing more; resolves when what is under way has ended and is stored. */
-  drain(): Promise<void>;
-  /** Removes the record, once what is being written is written; nothing brings it back. Rejects with `StoreError`. */
-  remove(): Promise<void>;
-  /** Stops everything at once; what runs at the server goes on. Who waits is rejected with the reason. */
-  stop(reason: unknown): void;
-}
+export type { DriverServer, DriverStart, TaskDriver } from "./driverTypes.js";
 
 export function createTaskDriver(
   first: TaskRecord,
@@ -186,13 +138,14 @@ export function createTaskDriver(
     callFlow.advance(server.lane, server.catalog);
   }
 
-  function reconcileTask(record: TaskRecord, { shared }: DriverServer): void {
+  function reconcileTask(record: TaskRecord, { shared, push }: DriverServer): void {
     pollStep ??= createPollStep({
       keeper,
       followUps,
       scheduler,
       options,
       shared,
+      push,
       readInputs,
       tell,
       over: over.signal,

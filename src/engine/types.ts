@@ -1,5 +1,6 @@
 /** Owns the engine's seams: its options, what hosts hand in, what they are told. No code. */
 import type { Clock } from "../internal/clock.js";
+import type { Hold } from "../internal/hold.js";
 import type { JsonObject, JsonValue } from "../internal/json.js";
 import type { ClientCapabilities, ClientInfo, InputRequest } from "../protocol/index.js";
 import type { TaskStore } from "../store/types.js";
@@ -79,11 +80,36 @@ export interface EngineEvents {
     readonly delayMs: number;
     readonly error: unknown;
   };
-  push: { readonly server: string; readonly state: "open" | "closed" | "off" };
+  /**
+   * How a server's push stands: "open": a stream is acknowledged; "closed": it ended, or nobody needs it (while a new
+   * one is tried for, tasks are polled); "off": the server has none, or its streams keep failing: tasks are polled,
+   * and it is tried again after `push.cooldownMs`.
+   */
+  push: { readonly server: string; readonly state: PushState };
   serverDown: { readonly server: string; readonly reason: "unreachable" | "auth"; readonly error: unknown };
   serverUp: { readonly server: string };
   /** Something that needs a person's attention, but fails no promise of the client. */
   error: { readonly error: TasksError; readonly server: string | undefined; readonly id: string | undefined };
+}
+
+/** How push stands at one server. */
+export type PushState = "open" | "closed" | "off";
+
+/** When a stream of notices is opened, and how far it is trusted. All times in milliseconds. */
+export interface PushPolicy {
+  /** `auto`: for tasks that outlive their first interval. `always`: as soon as there is a task. `off`: never. */
+  readonly mode: "auto" | "always" | "off";
+  /** A stream without a sign of life (comments count) for this long is dead. */
+  readonly idleMs: number;
+  /** How long the acknowledgement of a stream is waited for. */
+  readonly ackTimeoutMs: number;
+  /** A stream that lived this long, or brought a notice, makes up for earlier failures. */
+  readonly minLifeMs: number;
+  /** After this many failures in a row push rests for `cooldownMs`. */
+  readonly maxFailures: number;
+  readonly cooldownMs: number;
+  /** Tasks that are pushed are polled all the same, this seldom (or every ten intervals, where that is longer). */
+  readonly safetyPollMs: number;
 }
 
 /** Tells the engine's events. */
@@ -100,6 +126,9 @@ export interface EngineOptions {
   /** What requests declare beside the tasks extension. */
   readonly capabilities: ClientCapabilities;
   readonly poll: PollPolicy;
+  readonly push: PushPolicy;
+  /** Who waits for something, in a process that would end otherwise. */
+  readonly hold: Pick<Hold, "count" | "onEmpty">;
   readonly retry: BackoffPolicy & {
     /** How long a server that refuses our credentials is left alone. */
     readonly authRetryMs: number;

@@ -6,11 +6,14 @@ export interface Hold {
   /** Keeps the process alive until the returned function is called (once or more). */
   take(): () => void;
   readonly count: number;
+  /** Calls back whenever the last one who waited is gone, until the returned function is called. */
+  onEmpty(run: () => void): () => void;
 }
 
 export function createHold(clock: Clock): Hold {
   let count = 0;
   let stop: StopTimer | undefined;
+  const listeners = new Set<() => void>();
   const arm = (): void => {
     stop = clock.setTimer(MAX_TIMER_MS, arm, { keepAlive: true });
   };
@@ -26,8 +29,14 @@ export function createHold(clock: Clock): Hold {
         if (released) return;
         released = true;
         count -= 1;
-        if (count === 0) stop?.();
+        if (count > 0) return;
+        stop?.();
+        for (const run of [...listeners]) run();
       };
+    },
+    onEmpty(run) {
+      listeners.add(run);
+      return () => void listeners.delete(run);
     },
   };
 }

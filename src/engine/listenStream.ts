@@ -1,0 +1,105 @@
+/** Owns one stream of notices while it lives: its acknowledgement in time, its watchdog, its end. It decides nothing about the next one. */
+import type { Connection, Notice } from "../connection/types.js";
+import type { Scheduler } from "./scheduler.js";
+import type { StreamEnd } from "./pushPolicy.js";
+import type { EngineOptions } from "./types.js";
+
+/** A stream that was opened. */
+export interface ListenStream {
+  /** What it was opened for. */
+  readonly taskIds: ReadonlySet<string>;
+  /** What the server accepted; undefined until it did. */
+  readonly acknowledged: ReadonlySet<string> | undefined;
+  /** Notices of tasks that were of use. */
+  notices: number;
+  /** Milliseconds since the acknowledgement. */
+  readonly livedMs: number;
+  /** Ends it; nothing is told afterwards. */
+  close(): void;
+}
+
+/** What a stream tells. Nothing after `onEnd`. */
+export interface StreamListener {
+  onAcknowledged(stream: ListenStream): void;
+  onNotice(stream: ListenStream, notice: Notice): void;
+  onEnd(stream: ListenStream, end: StreamEnd): void;
+}
+
+export function openListenStream(
+  listen: NonNullable<Connection["listen"]>,
+  taskIds: ReadonlySet<string>,
+  context: {
+    options: Pick<EngineOptions, "clock" | "clientInfo" | "capabilities" | "push">;
+    scheduler: Scheduler;
+    listener: StreamListener;
+  },
+): ListenStream {
+  const { scheduler, listener } = context;
+  const { clock, clientInfo, capabilities, push } = context.options;
+  const closing = new AbortController();
+  const watchKey = Symbol("stream");
+  let acknowledged: ReadonlySet<string> | undefined;
+  let acknowledgedAt = 0;
+  let lastLifeAt = clock.monotonic();
+  let over = false;
+
+  const stream: ListenStream = {
+    taskIds,
+    notices: 0,
+    get acknowledged() {
+      return acknowledged;
+    },
+    get livedMs() {
+      return acknowledged === undefined ? 0 : clock.monotonic() - acknowledgedAt;
+    },
+    close: () => void leave(),
+  };
+  scheduler.schedule(watchKey, push.ackTimeoutMs, () => end({ kind: "silent" }));
+  void run();
+  return stream;
+
+  async function run(): Promise<void> {
+    try {
+      await listen([...taskIds], {
+        clientInfo,
+        capabilities,
+        signal: closing.signal,
+        onLife: () => void (lastLifeAt = clock.monotonic()),
+        onAcknowledged(ids) {
+          if (over || acknowledged !== undefined) return;
+          acknowledged = new Set(ids);
+          acknowledgedAt = lastLifeAt = clock.monotonic();
+          watch(push.idleMs);
+          listener.onAcknowledged(stream);
+        },
+        onNotice(notice) {
+          if (!over) listener.onNotice(stream, notice);
+        },
+      });
+      end({ kind: "result" });
+    } catch (error) {
+      end({ kind: "failed", error });
+    }
+  }
+
+  /** Life comes in at every byte: the timer is not moved each time, but looks when it fires. */
+  function watch(delayMs: number): void {
+    scheduler.schedule(watchKey, delayMs, () => {
+      const quietMs = clock.monotonic() - lastLifeAt;
+      if (quietMs >= push.idleMs) end({ kind: "silent" });
+      else watch(push.idleMs - quietMs);
+    });
+  }
+
+  function end(how: StreamEnd): void {
+    if (leave()) listener.onEnd(stream, how);
+  }
+
+  function leave(): boolean {
+    if (over) return false;
+    over = true;
+    scheduler.cancel(watchKey);
+    closing.abort(new DOMException("The stream is not needed any more", "AbortError"));
+    return true;
+  }
+}

@@ -1,0 +1,92 @@
+/** Owns the decisions about push: what the end of a stream means, when the next one is due, how seldom a pushed task is polled. Pure. */
+import { ConnectionError, EraNotSupportedError, MissingCapabilityError, RpcError } from "../errors.js";
+import { RPC } from "../protocol/index.js";
+import { backoffMs, type BackoffPolicy } from "../task/policy.js";
+import type { PushPolicy } from "./types.js";
+
+/** How a stream ended. */
+export type StreamEnd =
+  | { readonly kind: "result" }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "silent" };
+
+/** What to do after a stream. */
+export type Verdict =
+  /** Open another one, after a while. */
+  | { readonly kind: "reopen" }
+  /** One of its tasks may be unknown or over: look at each, then listen for those that are still there. */
+  | { readonly kind: "recheck" }
+  /** Leave it for the cool-down. `report`: a person can mend it. */
+  | { readonly kind: "rest"; readonly report?: unknown };
+
+/** Ten intervals, and no more often than the option says. */
+const SAFETY_INTERVALS = 10;
+
+/**
+ * What a stream's end means. A refusal is meant for all streams of this server; whatever may be the network's doing
+ * is tried again. Only polls decide whether a server is down: no verdict says so.
+ */
+export function verdictOf(end: StreamEnd, wasAcknowledged: boolean): Verdict {
+  if (end.kind === "silent") return { kind: "reopen" };
+  // A server that has an end ready before it has begun does not mean to push.
+  if (end.kind === "result") return { kind: wasAcknowledged ? "reopen" : "rest" };
+  const { error } = end;
+  // An earlier revision: its calls and polls say so where it matters.
+  if (error instanceof EraNotSupportedError) return { kind: "rest" };
+  if (error instanceof MissingCapabilityError) return { kind: "rest", report: error };
+  if (!(error instanceof RpcError) || error.status === 401 || error.status === 403) return { kind: "reopen" };
+  switch (error.rpcCode) {
+    case RPC.methodNotFound:
+      return { kind: "rest" };
+    case RPC.invalidParams:
+      return { kind: "recheck" };
+    case RPC.headerMismatch:
+    case RPC.unsupportedVersion:
+      return { kind: "rest", report: error };
+    default:
+      return { kind: "reopen" };
+  }
+}
+
+/** How long the server wants to be left alone, in milliseconds. */
+export function askedRestMs(end: StreamEnd): number {
+  if (end.kind !== "failed" || !(end.error instanceof ConnectionError)) return 0;
+  return end.error.retryAfterMs ?? 0;
+}
+
+/** Whether a stream makes up for the failures before it. */
+export function wasUseful(
+  stream: { readonly notices: number; readonly livedMs: number },
+  policy: Pick<PushPolicy, "minLifeMs">,
+): boolean {
+  return stream.notices > 0 || stream.livedMs >= policy.minLifeMs;
+}
+
+/** From the n-th failure in a row to the next opening; undefined once the budget is spent. */
+export function reopenDelayMs(
+  failures: number,
+  policy: Pick<PushPolicy, "maxFailures"> & BackoffPolicy,
+  random: number,
+): number | undefined {
+  return failures >= policy.maxFailures ? undefined : backoffMs(failures, policy, random);
+}
+
+/**
+ * From an answer to the next poll of a task whose changes are pushed: seldom, but not beyond the end of its time to
+ * live, which nobody pushes. Never less than the interval.
+ */
+export function safetyDelayMs(task: {
+  readonly politeMs: number;
+  readonly safetyPollMs: number;
+  /** Until the time to live ends; null: it does not. */
+  readonly ttlLeftMs: number | null;
+}): number {
+  const seldomMs = Math.max(task.safetyPollMs, SAFETY_INTERVALS * task.politeMs);
+  // After its end a task is looked at as if nothing were pushed: somebody has to find out.
+  return Math.max(Math.min(seldomMs, task.ttlLeftMs ?? Infinity), task.politeMs);
+}
+
+/** The polls that surely would have been sent in a stretch of time after an answer. */
+export function pollsWithin(stretchMs: number, longestIntervalMs: number): number {
+  return longestIntervalMs > 0 ? Math.floor(Math.max(stretchMs, 0) / longestIntervalMs) : 0;
+}
