@@ -13,6 +13,7 @@ import {
   type ServerDescription,
 } from "../protocol/index.js";
 import { readAnswer, type AnswerContext } from "./httpAnswer.js";
+import { withEarlierRevisions } from "./httpEarlier.js";
 import { readListenAnswer } from "./httpListen.js";
 import {
   mergeHeaders,
@@ -20,6 +21,7 @@ import {
   readTimeout,
   type FetchInit,
   type HttpConnectionOptions,
+  type HttpSettings,
   type ResponseLike,
 } from "./httpOptions.js";
 import { post } from "./httpPost.js";
@@ -40,7 +42,8 @@ interface Outgoing {
 }
 
 /**
- * A server that speaks MCP 2026-07-28 over HTTP. Nothing is sent before the first request.
+ * A server over HTTP. Nothing is sent before the first request. It is taken for one of 2026-07-28; where it turns that
+ * revision away, and `earlier` is not `"never"`, for one of 2025-11-25, in a session of the official SDK's client.
  *
  * Credentials come by `headers` or by a `fetch` that adds them, and go to the URL's own origin only: redirects (307
  * and 308) are followed within it and refused elsewhere. Throws `TypeError` naming the option for unusable options,
@@ -48,6 +51,12 @@ interface Outgoing {
  */
 export function httpConnection(url: string | URL, options: HttpConnectionOptions = {}): Connection {
   const settings = readHttpOptions(url, options);
+  const modern = statelessConnection(settings);
+  return settings.earlier === "never" ? modern : withEarlierRevisions(modern, settings);
+}
+
+/** The stateless HTTP of 2026-07-28. */
+function statelessConnection(settings: HttpSettings): Connection {
   const { clock } = settings;
   const living = new Set<Lifetime>();
   let closed = false;

@@ -43,6 +43,8 @@ export interface HttpConnectionOptions {
   readonly maxResponseBytes?: number | undefined;
   /** Who the server is, across restarts. Default: the URL without query, fragment and trailing slash. */
   readonly identity?: string | undefined;
+  /** Whether a server that turns 2026-07-28 away is spoken to as one of 2025-11-25. Default `"auto"`; `"never"`: `EraNotSupportedError`. */
+  readonly earlier?: "auto" | "never" | undefined;
   /** Default: the machine's. */
   readonly clock?: Clock | undefined;
 }
@@ -55,10 +57,11 @@ export interface HttpSettings {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly identity: string;
+  readonly earlier: "auto" | "never";
   readonly clock: Clock;
 }
 
-const HTTP_OPTIONS = ["headers", "fetch", "timeoutMs", "maxResponseBytes", "identity", "clock"];
+const HTTP_OPTIONS = ["headers", "fetch", "timeoutMs", "maxResponseBytes", "identity", "earlier", "clock"];
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -72,6 +75,10 @@ export function readHttpOptions(url: string | URL, options: HttpConnectionOption
   }
   refuseUnknown("httpConnection", options, HTTP_OPTIONS);
   const { fetch = defaultFetch, identity = identityOf(target), clock = systemClock } = options;
+  const { earlier = "auto" } = options;
+  if (earlier !== "auto" && earlier !== "never") {
+    throw new TypeError(`earlier must be "auto" or "never", not ${shown(earlier)}`);
+  }
   if (typeof fetch !== "function") throw new TypeError(`fetch must be a function, not ${shown(fetch)}`);
   if (typeof identity !== "string" || identity === "") {
     throw new TypeError(`identity must be a non-empty string, not ${shown(identity)}`);
@@ -90,6 +97,7 @@ export function readHttpOptions(url: string | URL, options: HttpConnectionOption
     timeoutMs: readTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
     maxResponseBytes,
     identity,
+    earlier,
     clock,
   };
 }

@@ -367,7 +367,7 @@ describe("discover", () => {
       json(errorText({ code: -32603, message: "x" })),
       json(resultText(description({}))),
     );
-    const connection = httpConnection(url);
+    const connection = httpConnection(url, { earlier: "never" });
     const error = await rejection(connection.discover(requestOptions));
     expect(error).toBeInstanceOf(EraNotSupportedError);
     expect((error as EraNotSupportedError).supported).toEqual(["2025-11-25"]);
