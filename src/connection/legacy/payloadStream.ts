@@ -1,6 +1,7 @@
 /** Owns `tasks/result` of one task: the one that is open while the server asks, and the one that fetches the outcome. */
 import { ConnectionError } from "../../errors.js";
 import { raceSignal } from "../../internal/abort.js";
+import type { Clock } from "../../internal/clock.js";
 import type { JsonObject } from "../../internal/json.js";
 import type { ChannelRequestOptions, LegacyChannel } from "./types.js";
 
@@ -13,26 +14,38 @@ export interface PayloadStream {
   open(): boolean;
   /** A poll begins: it may be opened (once) again. */
   pollStarted(): void;
+  /**
+   * The server says that it waits for input, but asks nothing: some transports do not tell that a stream broke off.
+   * Leaves an open one that was silent for long (10 s, twice as long each time, at most 5 min).
+   */
+  leaveSilent(): void;
+  /** The server asked something: the stream works. */
+  heard(): void;
   /** The outcome of a task that is over; rejects as the request does. All who wait share one request. */
   fetch(options: ChannelRequestOptions): Promise<JsonObject>;
   sessionEnded(): void;
   stop(): void;
 }
 
-/** `onEnd` runs when the open one ends by itself: with the payload there, or with what it met. */
+const SILENT_MS = 10_000;
+const MAX_SILENT_MS = 300_000;
+
+/** `onEnd` runs when the open one ends by itself: with the payload there, or without. */
 export function createPayloadStream(
   channel: LegacyChannel,
   taskId: string,
-  onEnd: (error: unknown) => void,
+  context: { clock: Clock; onEnd: () => void },
 ): PayloadStream {
+  const { clock } = context;
   let payload: JsonObject | undefined;
   let current: AbortController | undefined;
   let opened = false;
   let stopped = false;
   let fetching: Promise<JsonObject> | undefined;
+  let heardAt = clock.monotonic();
+  let silentMs = SILENT_MS;
 
   async function run(mine: AbortController): Promise<void> {
-    let failure: unknown;
     try {
       const raw = await channel.request(
         "tasks/result",
@@ -40,12 +53,12 @@ export function createPayloadStream(
         { signal: mine.signal, timeoutMs: Infinity },
       );
       payload ??= raw;
-    } catch (error) {
-      failure = error;
+    } catch {
+      // Refused or dropped: the next poll tells whether it is needed again.
     }
     if (current !== mine) return;
     current = undefined;
-    onEnd(failure);
+    context.onEnd();
   }
 
   async function load(options: ChannelRequestOptions): Promise<JsonObject> {
@@ -71,11 +84,21 @@ export function createPayloadStream(
     open() {
       if (stopped || opened || current !== undefined) return false;
       opened = true;
+      heardAt = clock.monotonic();
       current = new AbortController();
       void run(current);
       return true;
     },
     pollStarted: () => void (opened = false),
+    leaveSilent() {
+      if (current === undefined || clock.monotonic() - heardAt < silentMs) return;
+      silentMs = Math.min(silentMs * 2, MAX_SILENT_MS);
+      leave();
+    },
+    heard() {
+      heardAt = clock.monotonic();
+      silentMs = SILENT_MS;
+    },
     fetch({ signal, ...rest }) {
       if (payload !== undefined) return Promise.resolve(payload);
       // Not tied to the signal: another poll, or a notice, may wait for the same.

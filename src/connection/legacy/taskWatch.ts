@@ -55,10 +55,13 @@ export function createTaskWatch(context: {
     news.ring();
     if (last !== undefined && !over) onNews(withQuestions(last));
   });
-  const stream = createPayloadStream(channel, taskId, () => {
-    news.ring();
-    const outcome = outcomeSeen();
-    if (outcome !== undefined) onNews(outcome);
+  const stream = createPayloadStream(channel, taskId, {
+    clock,
+    onEnd() {
+      news.ring();
+      const outcome = outcomeSeen();
+      if (outcome !== undefined) onNews(outcome);
+    },
   });
 
   async function get(options: RequestOptions & ChannelRequestOptions): Promise<JsonObject> {
@@ -83,6 +86,7 @@ export function createTaskWatch(context: {
         return finish(state);
       default:
         book.polled({ asking: asking === true, couldAsk });
+        if (asking === true && !book.hasLive) stream.leaveSilent();
         if (asking === true && stream.open() && !book.hasLive) {
           await news.next(QUESTION_WAIT_MS, options.signal);
         }
@@ -184,7 +188,10 @@ export function createTaskWatch(context: {
   return {
     get,
     answer,
-    ask: (request) => book.ask(request),
+    ask(request) {
+      stream.heard();
+      book.ask(request);
+    },
     takeBack: (id) => book.takeBack(id),
     begin(handle) {
       take(modernTask(handle));

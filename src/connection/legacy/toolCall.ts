@@ -71,7 +71,7 @@ export function createToolCall(
       const answer = modernCallAnswer(await channel.request("tools/call", sent, sending(options)));
       const { resultType, taskId } = answer;
       if (resultType === "task" && typeof taskId === "string") registry.of(taskId).begin(answer);
-      return resultType === undefined ? { resultType: "complete", ...answer } : answer;
+      return answer;
     } finally {
       done();
     }
