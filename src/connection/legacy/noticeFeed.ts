@@ -32,8 +32,12 @@ export function createNoticeFeed(onSilence: () => void): NoticeFeed {
         const onAbort = (): void => leave(signal.reason);
         signal.addEventListener("abort", onAbort, { once: true });
         listeners.set(options, leave);
-        options.onLife();
-        options.onAcknowledged([]);
+        // As over a network: not before whoever listens has the promise.
+        queueMicrotask(() => {
+          if (!listeners.has(options)) return;
+          options.onLife();
+          options.onAcknowledged([]);
+        });
       });
     },
     get isListened() {

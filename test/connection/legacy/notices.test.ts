@@ -2,7 +2,16 @@ import { afterEach, expect, test } from "vitest";
 import { sdkConnection } from "../../../src/connection/sdk/sdkConnection.js";
 import type { Connection, Notice } from "../../../src/connection/types.js";
 import { ClientClosedError, ConnectionError, type JsonObject } from "../../../src/index.js";
-import { form, newSdkClient, overHttp, startRaw, stopServers, type RawLegacy } from "../../helpers/legacy.js";
+import {
+  form,
+  newSdkClient,
+  overHttp,
+  startHost,
+  startRaw,
+  stopServers,
+  yes,
+  type RawLegacy,
+} from "../../helpers/legacy.js";
 import { requestOptions } from "../support.js";
 
 afterEach(stopServers);
@@ -145,4 +154,25 @@ test("after close nothing is asked of the server any more: the task lives on", a
   await expect(connection.discover(requestOptions)).rejects.toThrow(ClientClosedError);
   expect(await server.received("tasks/cancel")).toEqual([]);
   expect(await server.control<{ status: string }[]>("tasks")).toMatchObject([{ status: "input_required" }]);
+});
+
+test("a host hears of the end, and of a question, long before the next poll is due", async () => {
+  const server = await startRaw({ pollInterval: 600_000 });
+  const host = await startHost(() => overHttp(server.url), { push: "always", onInputRequest: () => yes });
+  const pushes: string[] = [];
+  host.tasks.on("push", ({ state }) => pushes.push(state));
+  await expect.poll(() => server.control("standAlone")).toBe(1);
+  const call = await host.tasks.callTool("server", { name: "must", arguments: { task: { holds: true } } });
+  if (call.kind !== "task") throw new Error("expected a task");
+  await expect.poll(() => pushes).toEqual(["open"]);
+  await server.control("ask", { question: form() });
+  await server.control("statusNotice");
+  await expect
+    .poll(() => server.control<{ questions: { answers: unknown[] }[] }[]>("tasks"))
+    .toMatchObject([{ questions: [{ answers: [yes] }] }]);
+  await server.control("finish", { result: { content: [] } });
+  await server.control("statusNotice");
+  expect(await call.task.result()).toEqual({ content: [] });
+  expect(await server.received("tasks/get")).toEqual([]);
+  await host.close();
 });
