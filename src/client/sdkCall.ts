@@ -1,10 +1,17 @@
 /** Owns one `callTool` of a wrapped SDK client: what the host gave the SDK becomes a call of ours, and its end the SDK's answer. */
+import type { WireError } from "../connection/rpc.js";
 import type { CapturedRequest, SdkInterceptor } from "../connection/sdk/sdkInterceptor.js";
 import { InvalidResultError, RpcError, TaskFailedError, WaitTimeoutError } from "../errors.js";
 import { linkSignals } from "../internal/abort.js";
 import { MAX_TIMER_MS, type Clock } from "../internal/clock.js";
 import { isObject, type JsonObject } from "../internal/json.js";
-import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION, RPC } from "../protocol/index.js";
+import {
+  lacksContent,
+  META_CLIENT_CAPABILITIES,
+  META_CLIENT_INFO,
+  META_PROTOCOL_VERSION,
+  RPC,
+} from "../protocol/index.js";
 import type { CallToolOptions } from "./callOptions.js";
 import { DEFAULT_CALL_MS } from "./options.js";
 import type { TaskClient } from "./taskClient.js";
@@ -30,6 +37,8 @@ export interface SdkCallContext {
   readonly clock: Clock;
   readonly interceptor: SdkInterceptor;
   readonly onAbort: "leave" | "cancel";
+  /** True where a lost connection is replaced: calls then outlive it. */
+  readonly canReconnect: boolean;
   readonly outputSchemaOf: (tool: string) => JsonObject | undefined;
 }
 
@@ -41,83 +50,146 @@ export type SdkSend = (
   isCaptured: () => boolean,
 ) => Promise<unknown>;
 
+/** How the call ended, for whoever presents it to the SDK client. */
+type Ending =
+  | { readonly kind: "answer"; readonly result: JsonObject }
+  | { readonly kind: "wire"; readonly error: WireError }
+  | { readonly kind: "timeout" }
+  /** Only we can say it. */
+  | { readonly kind: "own"; readonly error: unknown };
+
 /**
  * Runs the call. What the server says (results and its errors) comes back through the SDK, with its checks and its
  * error classes; so do the end of the host's signal and its timeouts. What only we can say (the outcome is unknown,
  * the task was lost, the store refused) rejects with our own errors.
+ *
+ * A client that loses its transport meanwhile, and gets another, is given the end of the same call: it is not called again.
  */
 export async function callThroughSdk(
   options: SdkRequestOptions,
   send: SdkSend,
   context: SdkCallContext,
 ): Promise<unknown> {
-  const stop = linkSignals(options.signal);
+  const limits = linkSignals();
+  const stop = linkSignals(options.signal, limits.signal);
   const { maxTotalTimeout } = options;
   const stopTotal =
     maxTotalTimeout === undefined
       ? undefined
-      : context.clock.setTimer(maxTotalTimeout, () => stop.abort("Maximum total timeout exceeded"));
-  const state: { captured: boolean; own?: { readonly error: unknown } } = { captured: false };
+      : context.clock.setTimer(maxTotalTimeout, () => limits.abort("Maximum total timeout exceeded"));
+  let shown: CapturedRequest | undefined;
+  let running: Promise<Ending> | undefined;
 
   function onRequest(request: CapturedRequest): void {
-    state.captured = true;
-    run(request, options, stop.signal, context).catch((error: unknown) => {
-      // The SDK has said so already.
-      if (stop.signal.aborted) return;
-      if (error instanceof WaitTimeoutError) return stop.abort("Request timed out");
-      const wire = wireError(error);
-      if (wire !== undefined) return request.fail(wire);
-      state.own = { error };
-      stop.abort("The call ended");
-    });
+    const goesOn = shown?.lost === true;
+    shown = request;
+    // The SDK may repeat a call that the server turned away.
+    if (!goesOn || running === undefined) {
+      running = run(request.params, { options, limits: limits.signal, stop: stop.signal }, context, {
+        progress: (params) => shown?.progress(params),
+      });
+    }
+    void running.then((ending) => (shown === request ? present(ending, request) : undefined));
   }
 
+  function present(ending: Ending, request: CapturedRequest): void {
+    // The SDK has said so already.
+    if (stop.signal.aborted) return;
+    switch (ending.kind) {
+      case "answer":
+        return request.answer(ending.result);
+      case "wire":
+        return request.fail(ending.error);
+      case "timeout":
+        return limits.abort("Request timed out");
+      case "own":
+        return limits.abort("The call ended");
+    }
+  }
+
+  // The SDK's timer would count the task's whole life: the limits are ours to keep.
+  const given = { ...options, timeout: MAX_TIMER_MS, maxTotalTimeout: undefined, signal: stop.signal };
+  const isLost = (): boolean => shown?.lost === true && !stop.signal.aborted && context.canReconnect;
   try {
-    // The SDK's timer would count the task's whole life: the limits are ours to keep.
-    const limits = { timeout: MAX_TIMER_MS, maxTotalTimeout: undefined, signal: stop.signal };
-    return await context.interceptor.capture(
-      (meta) => send(meta, { ...options, ...limits }, () => state.captured),
-      onRequest,
-    );
+    for (;;) {
+      try {
+        return await context.interceptor.capture(
+          (meta) => send(meta, given, () => shown !== undefined),
+          onRequest,
+          stop.signal,
+        );
+      } catch (error) {
+        const ending = isLost() ? await running : undefined;
+        if (ending?.kind === "own") throw ending.error;
+        if (ending === undefined || !isLost()) throw error;
+      }
+    }
   } catch (error) {
-    throw state.own === undefined ? error : state.own.error;
+    const ending = limits.signal.aborted ? await running : undefined;
+    throw ending?.kind === "own" ? ending.error : error;
   } finally {
     stopTotal?.();
     stop.release();
   }
 }
 
+/** What may end a call early. */
+interface Ends {
+  readonly options: SdkRequestOptions;
+  /** Limits that the host set. */
+  readonly limits: AbortSignal;
+  /** Those, and the host's own signal. */
+  readonly stop: AbortSignal;
+}
+
 async function run(
-  request: CapturedRequest,
-  options: SdkRequestOptions,
-  signal: AbortSignal,
+  params: JsonObject,
+  ends: Ends,
   context: SdkCallContext,
-): Promise<void> {
-  const { params } = request;
+  host: { progress: (params: JsonObject) => void },
+): Promise<Ending> {
+  try {
+    return { kind: "answer", result: await callTool(params, ends, context, progressOf(host.progress)) };
+  } catch (error) {
+    if (error instanceof WaitTimeoutError) return { kind: "timeout" };
+    const wire = wireError(error);
+    return wire === undefined ? { kind: "own", error } : { kind: "wire", error: wire };
+  }
+}
+
+async function callTool(
+  params: JsonObject,
+  { options, limits, stop }: Ends,
+  context: SdkCallContext,
+  progress: ReturnType<typeof progressOf>,
+): Promise<JsonObject> {
   const tool = params["name"] as string;
-  const progress = progressOf(request);
+  const cancels = context.onAbort === "cancel";
   const call = await context.taskClient.callTool(
     context.server,
     { name: tool, arguments: (params["arguments"] ?? {}) as JsonObject },
     {
       ...callOptions(params, options),
-      signal,
+      // What is to be cancelled must have a handle first.
+      signal: cancels ? limits : stop,
       onProgress: progress.notice,
       outputSchema: context.outputSchemaOf(tool),
     },
   );
-  if (call.kind === "result") return request.answer(call.result as JsonObject);
+  if (call.kind === "result") return call.result as JsonObject;
   const { task } = call;
-  const onAbort = (): void => void task.cancel().catch(() => undefined);
+  const { signal } = options;
   // The host's own signal: a limit that passed says nothing about what the host wants of the task.
-  if (context.onAbort === "cancel") options.signal?.addEventListener("abort", onAbort, { once: true });
+  const onAbort = (): void => void task.cancel().catch(() => undefined);
+  if (cancels && signal?.aborted === true) onAbort();
+  else if (cancels) signal?.addEventListener("abort", onAbort, { once: true });
   try {
-    const told = tellStatus(task, progress.status, signal);
-    const result = await task.result({ signal });
+    const told = tellStatus(task, progress.status, stop);
+    const result = await task.result({ signal: stop });
     await told;
-    request.answer(result as JsonObject);
+    return result as JsonObject;
   } finally {
-    options.signal?.removeEventListener("abort", onAbort);
+    signal?.removeEventListener("abort", onAbort);
   }
 }
 
@@ -138,7 +210,7 @@ async function tellStatus(
   }
 }
 
-function progressOf(request: CapturedRequest): {
+function progressOf(tell: (params: JsonObject) => void): {
   notice: (params: Readonly<Record<string, unknown>>) => void;
   status: (message: string) => void;
 } {
@@ -148,11 +220,11 @@ function progressOf(request: CapturedRequest): {
     notice(params) {
       const { progressToken: _ours, ...rest } = params;
       if (typeof rest["progress"] === "number") last = Math.max(last, rest["progress"]);
-      request.progress(rest as JsonObject);
+      tell(rest as JsonObject);
     },
     status(message) {
       last = Math.floor(last) + 1;
-      request.progress({ progress: last, message });
+      tell({ progress: last, message });
     },
   };
 }
@@ -179,11 +251,13 @@ function callOptions(params: JsonObject, options: SdkRequestOptions): CallToolOp
 }
 
 /** What the server said, as the SDK's own answer would have been. */
-function wireError(error: unknown): { code: number; message: string; data?: unknown } | undefined {
+function wireError(error: unknown): WireError | undefined {
   if (error instanceof RpcError || error instanceof TaskFailedError) {
     const { rpcCode: code, message, data } = error;
     return { code, message, ...(data !== undefined && { data }) };
   }
-  if (error instanceof InvalidResultError) return { code: RPC.invalidParams, message: error.message };
+  if (error instanceof InvalidResultError) {
+    return { code: lacksContent(error) ? RPC.invalidRequest : RPC.invalidParams, message: error.message };
+  }
   return undefined;
 }

@@ -1,13 +1,20 @@
 /** Owns the drop-in: an SDK client whose `callTool` sees tasks through to their end. What it does not take over passes through. */
 import type { McpCallingClientLike } from "../connection/sdk/clientTypes.js";
 import { connectionOver, readOptions } from "../connection/sdk/sdkConnection.js";
+import { notConnected } from "../connection/sdk/sdkFailures.js";
 import { createInterceptor, type Declared } from "../connection/sdk/sdkInterceptor.js";
 import { createSdkSession } from "../connection/sdk/sdkSession.js";
 import type { Connection, RequestOptions } from "../connection/types.js";
 import { ClientClosedError } from "../errors.js";
 import { sleep, systemClock } from "../internal/clock.js";
 import { isObject, type JsonObject } from "../internal/json.js";
-import { callToolResultSchema, RPC, TASKS_EXTENSION, type ClientCapabilities } from "../protocol/index.js";
+import {
+  callToolResultSchema,
+  PROTOCOL_VERSION,
+  RPC,
+  TASKS_EXTENSION,
+  type ClientCapabilities,
+} from "../protocol/index.js";
 import { mustBeObject, oneOf, type TaskClientOptions } from "./options.js";
 import { callThroughSdk, type SdkRequestOptions } from "./sdkCall.js";
 import { clientHandlers } from "./sdkQuestions.js";
@@ -19,7 +26,7 @@ export interface WithTasksOptions extends TaskClientOptions {
   readonly server?: string;
   /** As `identity` of `sdkConnection`. */
   readonly identity?: string;
-  /** As `reconnect` of `sdkConnection`. */
+  /** As `reconnect` of `sdkConnection`. With it, calls outlive the transport: their end goes over the next one. */
   readonly reconnect?: () => Promise<void>;
   /**
    * What becomes of a task whose `callTool` the host aborts. Default `"leave"`: it is seen through, and its outcome
@@ -66,8 +73,9 @@ export function withTasks<Client extends McpCallingClientLike>(
   });
   const sdk = client as unknown as OpenClient;
   const outputSchemas = new Map<string, JsonObject>();
+  const closing = new AbortController();
   let attaching: Promise<string> | undefined;
-  let closed = false;
+  let declared: Promise<Declared | undefined> | undefined;
 
   /** Resolves with the server's name once its stored tasks are picked up. */
   function attach(): Promise<string> {
@@ -81,23 +89,31 @@ export function withTasks<Client extends McpCallingClientLike>(
   async function connectTasks(): Promise<string> {
     const settings = readOptions(client, { ...(identity !== undefined && { identity }), clock });
     const name = server ?? client.getServerVersion()?.name ?? settings.identity;
-    const declared = await interceptor.declared();
-    const connection = connectionOver(session, settings);
-    await taskClient.connect(
-      name,
-      declared === undefined ? connection : dressed(connection, declared, options),
-    );
+    await taskClient.connect(name, dressed(connectionOver(session, settings), whoAsks, options));
     return name;
+  }
+
+  /** What the client says of its host, asked for once, and only where requests carry it. */
+  function whoAsks(): Promise<Declared | undefined> {
+    if (session.protocolVersion() !== PROTOCOL_VERSION) return Promise.resolve(undefined);
+    declared ??= interceptor.declared().catch((error: unknown) => {
+      declared = undefined;
+      throw notConnected(error);
+    });
+    return declared;
   }
 
   /** Stored tasks go on without being asked for: what keeps them from it now (a store out of reach) may pass. */
   async function attachInBackground(): Promise<void> {
-    while (!closed && session.look() !== undefined) {
+    const { signal } = closing;
+    while (!signal.aborted) {
       try {
         await attach();
         return;
-      } catch {
-        await sleep(clock, ATTACH_AGAIN_MS);
+      } catch (error) {
+        // The next call says what is wrong with the options.
+        if (error instanceof TypeError) return;
+        await sleep(clock, ATTACH_AGAIN_MS, { signal }).catch(() => undefined);
       }
     }
   }
@@ -106,7 +122,9 @@ export function withTasks<Client extends McpCallingClientLike>(
     const [schema, given] = isSecondGeneration(client) ? [undefined, rest[0]] : [rest[0], rest[1]];
     const callOptions = (given ?? {}) as CallOptions;
     if (params.task !== undefined || callOptions.task !== undefined) return sdk.callTool(params, ...rest);
-    if (closed) throw new ClientClosedError();
+    if (closing.signal.aborted) throw new ClientClosedError();
+    // The SDK says it in its own words.
+    if (client.transport === undefined && !session.canReconnect) return sdk.callTool(params, ...rest);
     return callThroughSdk(
       callOptions,
       async (meta, limits, isCaptured) => {
@@ -130,6 +148,7 @@ export function withTasks<Client extends McpCallingClientLike>(
         clock,
         interceptor,
         onAbort,
+        canReconnect: session.canReconnect,
         outputSchemaOf: (tool) => callOptions.toolDefinition?.outputSchema ?? outputSchemas.get(tool),
       },
     );
@@ -149,12 +168,14 @@ export function withTasks<Client extends McpCallingClientLike>(
 
   async function connect(...args: readonly unknown[]): Promise<unknown> {
     const connected = await sdk.connect(...args);
+    session.handshakeOver();
+    session.look();
     void attachInBackground();
     return connected;
   }
 
   async function close(): Promise<void> {
-    closed = true;
+    closing.abort();
     try {
       await taskClient.close();
     } finally {
@@ -201,25 +222,38 @@ function isRefusedUnsent(error: unknown): boolean {
 }
 
 /** Requests say what the host's client says: its name, and what its handlers can answer, unless the options say otherwise. */
-function dressed(connection: Connection, declared: Declared, options: WithTasksOptions): Connection {
-  const { elicitation, sampling, roots, extensions } = declared.capabilities;
-  const own: ClientCapabilities = {
+function dressed(
+  connection: Connection,
+  whoAsks: () => Promise<Declared | undefined>,
+  options: WithTasksOptions,
+): Connection {
+  const isOurs = options.onInputRequest === undefined && options.capabilities === undefined;
+  const dress = async <Options extends Pick<RequestOptions, "clientInfo" | "capabilities">>(
+    given: Options,
+  ) => {
+    const declared = await whoAsks();
+    if (declared === undefined) return given;
+    return {
+      ...given,
+      clientInfo: options.clientInfo ?? declared.clientInfo ?? given.clientInfo,
+      capabilities: isOurs ? answerable(declared) : given.capabilities,
+    };
+  };
+  return {
+    ...connection,
+    request: async (method, params, given) => connection.request(method, params, await dress(given)),
+    discover: async (given) => connection.discover(await dress(given)),
+    listen: async (taskIds, given) => connection.listen?.(taskIds, await dress(given)),
+  };
+}
+
+function answerable({ capabilities }: Declared): ClientCapabilities {
+  const { elicitation, sampling, roots, extensions } = capabilities;
+  return {
     ...(elicitation !== undefined && { elicitation }),
     ...(sampling !== undefined && { sampling }),
     ...(roots !== undefined && { roots }),
     extensions: { ...(isObject(extensions) ? extensions : {}), [TASKS_EXTENSION]: {} },
-  };
-  const isOurs = options.onInputRequest === undefined && options.capabilities === undefined;
-  const dress = <Options extends Pick<RequestOptions, "clientInfo" | "capabilities">>(given: Options) => ({
-    ...given,
-    clientInfo: options.clientInfo ?? declared.clientInfo ?? given.clientInfo,
-    capabilities: isOurs ? own : given.capabilities,
-  });
-  return {
-    ...connection,
-    request: (method, params, given) => connection.request(method, params, dress(given)),
-    discover: (given) => connection.discover(dress(given)),
-    listen: async (taskIds, given) => connection.listen?.(taskIds, dress(given)),
   };
 }
 
@@ -235,12 +269,19 @@ function standIn<Client extends object>(
     get(target, property) {
       if (members.has(property)) return members.get(property);
       const value: unknown = Reflect.get(target, property, target);
-      if (typeof value !== "function" || property === "constructor") return value;
+      // What the host put on the client itself is no method.
+      if (typeof value !== "function" || property === "constructor" || Object.hasOwn(target, property)) {
+        return value;
+      }
       // One function per method, so that it compares equal to itself.
       if (!bound.has(value)) bound.set(value, value.bind(target));
       return bound.get(value);
     },
     has: (target, property) => members.has(property) || Reflect.has(target, property),
-    set: (target, property, value) => Reflect.set(target, property, value, target),
+    set(target, property, value) {
+      if (!members.has(property)) return Reflect.set(target, property, value, target);
+      members.set(property, value);
+      return true;
+    },
   }) as WithTasks<Client>;
 }

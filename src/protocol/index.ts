@@ -12,7 +12,7 @@ export {
   type ReadInputRequest,
 } from "./input.js";
 export { inputResponsesObject, MAX_INPUT_REQUESTS, type InputRequestEntry } from "./inputRequests.js";
-export { checkStructuredContent } from "./outputSchema.js";
+export { checkStructuredContent, lacksContent } from "./outputSchema.js";
 export {
   isKnownStatus,
   readTaskAnswer,

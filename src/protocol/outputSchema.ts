@@ -13,7 +13,11 @@ export async function checkStructuredContent(
   if (result["isError"] === true) return;
   const content = result["structuredContent"];
   if (content === undefined) {
-    throw new InvalidResultError("The tool has an output schema but did not return structured content");
+    const error = new InvalidResultError(
+      "The tool has an output schema but did not return structured content",
+    );
+    withoutContent.add(error);
+    throw error;
   }
   const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/sdk/validation/ajv");
   let checked: { readonly valid: boolean; readonly errorMessage: string | undefined };
@@ -27,4 +31,11 @@ export async function checkStructuredContent(
       `Structured content does not match the tool's output schema: ${checked.errorMessage ?? "no reason given"}`,
     );
   }
+}
+
+const withoutContent = new WeakSet<object>();
+
+/** True for the error of a result that has nothing to check: the SDK has another code for it. */
+export function lacksContent(error: InvalidResultError): boolean {
+  return withoutContent.has(error);
 }

@@ -8,6 +8,9 @@ export interface McpTransportLike {
   send(message: never, options?: never): Promise<void>;
   onmessage?: ((message: never, extra?: never) => void) | undefined;
   onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  /** The session that the server gave, where it has sessions. */
+  readonly sessionId?: string | undefined;
   /** True where each request has a stream of its own, which ends with it (HTTP of the 2.x SDK). */
   readonly hasPerRequestStream?: boolean | undefined;
 }

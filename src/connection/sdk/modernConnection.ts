@@ -58,7 +58,7 @@ export function modernConnection(session: SdkSession, defaults: { timeoutMs: num
           params: withEnvelope({ notifications: { taskIds: [...taskIds] } }, { clientInfo, capabilities }),
           signal: dropped.signal,
           timeoutMs: Infinity,
-          onNotice: (notice) => onListenNotice(notice, options, dropped),
+          onNotice: listenNotices(taskIds, options, (error) => dropped.abort(error)),
         });
       } finally {
         signal.removeEventListener("abort", onAbort);
@@ -67,18 +67,31 @@ export function modernConnection(session: SdkSession, defaults: { timeoutMs: num
   };
 }
 
-function onListenNotice(notice: Notice, options: ListenOptions, dropped: AbortController): void {
-  options.onLife();
-  if (notice.method === "notifications/subscriptions/acknowledged") {
-    options.onAcknowledged(acknowledgedIds(notice));
-  } else if (notice.method === "notifications/cancelled") {
-    dropped.abort(new ConnectionError("The server cancelled the subscription", { mayHaveRun: true }));
-  } else options.onNotice(notice);
+function listenNotices(
+  taskIds: readonly string[],
+  { onLife, onAcknowledged, onNotice }: ListenOptions,
+  drop: (error: ConnectionError) => void,
+): (notice: Notice) => void {
+  let acknowledged = false;
+  return (notice) => {
+    onLife();
+    switch (notice.method) {
+      case "notifications/subscriptions/acknowledged":
+        if (!acknowledged) onAcknowledged(acknowledgedOf(notice, taskIds));
+        acknowledged = true;
+        return;
+      case "notifications/cancelled":
+        return drop(new ConnectionError("The server cancelled the subscription", { mayHaveRun: true }));
+      default:
+        if (acknowledged) onNotice(notice);
+    }
+  };
 }
 
-/** The ids that the server will push for; none where it does not say. */
-function acknowledgedIds({ params }: Notice): string[] {
+/** Of the ids that were asked for, those that the server will push for; none where it does not say. */
+function acknowledgedOf({ params }: Notice, asked: readonly string[]): string[] {
   const filter = params["notifications"];
   const ids = isObject(filter) ? filter["taskIds"] : undefined;
-  return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [];
+  const accepted = new Set<unknown>(Array.isArray(ids) ? ids : []);
+  return asked.filter((taskId) => accepted.has(taskId));
 }

@@ -20,8 +20,10 @@ export interface SdkConnectionOptions {
   /** Without a sign of life, until a request is given up with `ConnectionError`. Default 60 000. `Infinity`: never. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Connects the client anew (`client.connect(new transport)`); called, once at a time, when the client has lost its
-   * transport, or the server the session. Without it, the connection waits for the host to do so.
+   * Connects the client anew: `client.connect(new transport)`, after `client.close()` where the client is still
+   * connected. Called, once at a time, when a request finds the client without a transport, or the server has forgotten
+   * the session (404); a rejection is not reported, and asked again after a second. Without it, the connection waits
+   * for the host to do so: a request for up to 10 seconds.
    */
   readonly reconnect?: (() => Promise<void>) | undefined;
   /** Default: the machine's. */

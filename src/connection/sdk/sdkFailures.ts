@@ -48,7 +48,7 @@ function httpFailure(error: unknown, status: number, { params }: FailedRequest):
   return new ConnectionError(`HTTP ${status} from the server`, {
     status,
     mayHaveRun: !NOT_RUN_STATUSES.has(status),
-    cause: withoutSecrets(error, params),
+    cause: withoutSecrets(error, params, status),
   });
 }
 
@@ -75,16 +75,31 @@ function wireErrorOf(error: unknown, status: number, request: FailedRequest): Ta
   }
 }
 
-/** The error itself, unless it quotes what no error may show: then only its kind and scrubbed text. */
-function withoutSecrets(error: unknown, params: JsonObject): unknown {
-  if (!(error instanceof Error)) return error;
+/**
+ * What may be shown of the transport's own error. Its text and data quote what the server sent, which nobody has looked
+ * at: of an HTTP answer only the status is kept, of what could not be read only that. Others are kept as they are,
+ * unless they hold a secret of the request.
+ */
+function withoutSecrets(error: unknown, params: JsonObject, status?: number): unknown {
+  if (!(error instanceof Error)) return undefined;
+  const quotesServer = status !== undefined || error.name === "SyntaxError" || error.name === "ZodError";
   const secrets = secretsOf(params);
-  const message = scrub(error.message, secrets);
-  const data = isObject((error as { data?: unknown }).data)
-    ? JSON.stringify((error as { data?: unknown }).data)
-    : "";
-  if (message === error.message && scrub(data, secrets) === data) return error;
+  const message = quotesServer ? quoted(status) : scrub(error.message, secrets);
+  if (!quotesServer && message === error.message && hasNoSecret(error, secrets)) return error;
   const cause = new Error(message);
   cause.name = error.name;
   return cause;
 }
+
+function quoted(status: number | undefined): string {
+  return status === undefined ? "The answer cannot be read" : `HTTP ${status}`;
+}
+
+function hasNoSecret(error: Error, secrets: readonly (string | undefined)[], depth = 0): boolean {
+  const { data, cause } = error as { data?: unknown; cause?: unknown };
+  const shown = [error.message, isObject(data) ? JSON.stringify(data) : ""].join("\n");
+  if (scrub(shown, secrets) !== shown) return false;
+  return depth < MAX_CAUSES && cause instanceof Error ? hasNoSecret(cause, secrets, depth + 1) : true;
+}
+
+const MAX_CAUSES = 16;

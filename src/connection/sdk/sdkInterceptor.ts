@@ -27,6 +27,8 @@ export interface CapturedRequest {
   fail(error: WireError): void;
   /** A progress notice, where the client asked for progress. */
   progress(params: JsonObject): void;
+  /** True once the client lost the request with its transport. */
+  readonly lost: boolean;
 }
 
 /** A request of the server's for one of the client's handlers. */
@@ -51,6 +53,7 @@ export interface SdkInterceptor {
   capture<T>(
     send: (meta: JsonObject) => Promise<T>,
     onRequest: (request: CapturedRequest) => void,
+    signal?: AbortSignal,
   ): Promise<T>;
   /**
    * Has the client's own registered handler answer a request of the server's. Rejects with `NoHandler`, with
@@ -80,12 +83,16 @@ const MARK = "mcp-taskrail/captured";
 
 export function createInterceptor(session: SdkSession): SdkInterceptor {
   const captures = new Map<string, (request: CapturedRequest) => void>();
-  /** Ids of captured requests: the client may cancel them. */
-  const captured = new Set<string | number>();
+  /** Captured requests that the client still waits for: it may cancel them, or lose them. */
+  const captured = new Map<string | number, { lost: boolean }>();
   const asked = new Map<string, Deferred<JsonObject>>();
   const prefix = `mcp-taskrail-ask-${randomId().slice(0, 8)}-`;
   let lastAsk = 0;
 
+  session.onEnd(() => {
+    for (const entry of captured.values()) entry.lost = true;
+    captured.clear();
+  });
   session.intercept((message, tap) => onRequest(message, tap) || onAnswer(message) || onCancelled(message));
 
   function onRequest(message: WireMessage, tap: TransportTap): boolean {
@@ -95,8 +102,11 @@ export function createInterceptor(session: SdkSession): SdkInterceptor {
     const { [MARK]: mark, ...meta } = isObject(params["_meta"]) ? params["_meta"] : {};
     const take = typeof mark === "string" ? captures.get(mark) : undefined;
     if (take === undefined) return false;
-    captured.add(id);
+    const entry = { lost: false };
+    captured.set(id, entry);
     const reply = (answer: WireMessage): void => {
+      // Given up meanwhile, by the client or with its transport: it knows the id no more.
+      if (captured.get(id) !== entry) return;
       captured.delete(id);
       tap.deliver({ jsonrpc: "2.0", id, ...answer });
     };
@@ -105,8 +115,11 @@ export function createInterceptor(session: SdkSession): SdkInterceptor {
       params: { ...params, _meta: meta },
       answer: (result) => reply({ result: isModern() ? { resultType: "complete", ...result } : result }),
       fail: (error) => reply({ error }),
+      get lost() {
+        return entry.lost;
+      },
       progress(progress) {
-        if (progressToken === undefined || !captured.has(id)) return;
+        if (progressToken === undefined || captured.get(id) !== entry) return;
         tap.deliver({
           jsonrpc: "2.0",
           method: "notifications/progress",
@@ -138,11 +151,13 @@ export function createInterceptor(session: SdkSession): SdkInterceptor {
   async function capture<T>(
     send: (meta: JsonObject) => Promise<T>,
     onRequest_: (request: CapturedRequest) => void,
+    signal?: AbortSignal,
   ): Promise<T> {
     const mark = randomId();
     captures.set(mark, onRequest_);
     try {
-      session.look();
+      // A client without a connection says so itself. One that is about to have it must not send past us.
+      if (session.client.transport !== undefined || session.canReconnect) await session.ready(signal);
       return await send({ [MARK]: mark });
     } finally {
       captures.delete(mark);
@@ -194,6 +209,7 @@ export function createInterceptor(session: SdkSession): SdkInterceptor {
           request.answer({ content: [] });
         }
       },
+      signal,
     );
     asking.catch((error: unknown) => answer.reject(roundError(error)));
     const stopHearing = session.onEnd(() => answer.reject(new ClientGone()));

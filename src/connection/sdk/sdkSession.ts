@@ -3,7 +3,7 @@
  * to the next transport. What the messages mean is for the two dialects.
  */
 import { ClientClosedError, ConnectionError } from "../../errors.js";
-import { sleep, type Clock } from "../../internal/clock.js";
+import type { Clock } from "../../internal/clock.js";
 import { createDeferred, type Deferred } from "../../internal/deferred.js";
 import { randomId } from "../../internal/ids.js";
 import { isObject, type JsonObject } from "../../internal/json.js";
@@ -11,9 +11,10 @@ import { META_SUBSCRIPTION_ID } from "../../protocol/index.js";
 import { startLifetime, type Lifetime } from "../lifetime.js";
 import { readMessage, rpcError } from "../rpc.js";
 import type { Notice } from "../types.js";
-import type { McpClientLike, McpTransportLike } from "./clientTypes.js";
+import type { McpClientLike } from "./clientTypes.js";
 import { notConnected, sendFailure } from "./sdkFailures.js";
-import { tapTransport, type TransportTap, type WireMessage } from "./transportTap.js";
+import { followTransport } from "./transportFollower.js";
+import type { TransportTap, WireMessage } from "./transportTap.js";
 
 /** A request of ours. `params` go out as they are, with a progress token where progress is wanted. */
 export interface SessionRequest {
@@ -46,6 +47,12 @@ export interface SdkSession {
   send(message: WireMessage): Promise<void>;
   /** Looks at the client's transport, so that what the server sends on its own account is heard. */
   look(): TransportTap | undefined;
+  /** As `look`, once the client's handshake is over; waits a while for a client that is about to reconnect. */
+  ready(signal?: AbortSignal): Promise<TransportTap>;
+  /** Somebody knows that the client's handshake is over. */
+  handshakeOver(): void;
+  /** True where the host said how to reconnect. */
+  readonly canReconnect: boolean;
   /** Who hears the rest; there is one. */
   hear(hooks: SessionHooks): void;
   /** Is told when a transport is gone, until the returned function is called. */
@@ -59,13 +66,9 @@ interface Pending {
   readonly answer: Deferred<JsonObject>;
   readonly lifetime: Lifetime;
   readonly request: SessionRequest;
+  /** False while it waits for a transport. */
+  sent: boolean;
 }
-
-/** How often a client without a connection is looked at, and for how long a request waits for it. */
-const LOOK_EVERY_MS = 200;
-const RECONNECT_WAIT_MS = 10_000;
-/** How long a client may take from its new transport to the end of its handshake before we ask all the same. */
-const HANDSHAKE_MS = 5000;
 
 /**
  * `reconnect` is called, once at a time, when the client has no transport or the server no longer knows the session.
@@ -81,73 +84,21 @@ export function createSdkSession(
   const ends = new Set<() => void>();
   let hooks: SessionHooks | undefined;
   let onSend: ((message: WireMessage, tap: TransportTap) => boolean) | undefined;
-  let tap: TransportTap | undefined;
-  /** What the client had learned of the server when the transport was first seen: another object tells of a new handshake. */
-  let seen: { transport: McpTransportLike; before: object | undefined; at: number } | undefined;
-  let learned: object | undefined;
-  let reconnecting: Promise<void> | undefined;
   let lastId = 0;
 
-  function look(): TransportTap | undefined {
-    if (closing.signal.aborted) return undefined;
-    const { transport } = client;
-    if (tap !== undefined && (!tap.open || tap.transport !== transport)) end();
-    if (transport === undefined || !isReady(transport)) return undefined;
-    tap ??= tapOn(transport);
-    return tap;
-  }
-
-  /** The client sets its transport before the handshake: until that is over, nobody else may speak. */
-  function isReady(transport: McpTransportLike): boolean {
-    const now = client.getServerCapabilities();
-    if (tap?.transport === transport) return true;
-    if (seen?.transport !== transport) seen = { transport, before: learned, at: clock.monotonic() };
-    if (now === undefined) return false;
-    const isNew = now !== seen.before || clock.monotonic() - seen.at >= HANDSHAKE_MS;
-    if (isNew) learned = now;
-    return isNew;
-  }
-
-  function tapOn(transport: McpTransportLike): TransportTap {
-    const made: TransportTap = tapTransport(transport, {
-      onMessage,
-      onSend: onSend && ((message) => onSend?.(message, made) === true),
-      onClose: () => (tap === made ? end() : undefined),
-    });
-    return made;
-  }
-
-  function end(): void {
-    tap?.restore();
-    tap = undefined;
-    const error = new ConnectionError("The transport of the SDK client was closed", { mayHaveRun: true });
-    for (const { lifetime } of [...pending.values()]) lifetime.abort(error);
-    hooks?.onEnd();
-    for (const listener of [...ends]) listener();
-  }
-
-  async function connected(lifetime: Lifetime): Promise<TransportTap> {
-    const until = clock.monotonic() + RECONNECT_WAIT_MS;
-    for (;;) {
-      if (closing.signal.aborted) throw new ClientClosedError();
-      const found = look();
-      if (found !== undefined) return found;
-      void reconnect();
-      if (clock.monotonic() >= until) throw notConnected();
-      await sleep(clock, LOOK_EVERY_MS, { signal: lifetime.signal });
-      lifetime.signal.throwIfAborted();
-    }
-  }
-
-  function reconnect(): Promise<void> {
-    if (options.reconnect === undefined) return Promise.resolve();
-    reconnecting ??= options
-      .reconnect()
-      // Requests tell how it went: they find a transport, or none.
-      .catch(() => undefined)
-      .finally(() => (reconnecting = undefined));
-    return reconnecting;
-  }
+  const follower = followTransport(client, options, {
+    onMessage,
+    get onSend() {
+      return onSend;
+    },
+    onEnd() {
+      const error = new ConnectionError("The transport of the SDK client was closed", { mayHaveRun: true });
+      // Those that wait for a transport go on waiting.
+      for (const { lifetime, sent } of [...pending.values()]) if (sent) lifetime.abort(error);
+      hooks?.onEnd();
+      for (const listener of [...ends]) listener();
+    },
+  });
 
   async function request(wanted: SessionRequest): Promise<JsonObject> {
     if (closing.signal.aborted) throw new ClientClosedError();
@@ -155,17 +106,17 @@ export function createSdkSession(
     const lifetime = startLifetime({ clock, timeoutMs: wanted.timeoutMs, signal: wanted.signal });
     lastId += 1;
     const id = `${prefix}${lastId}`;
-    const entry: Pending = { answer: createDeferred<JsonObject>(), lifetime, request: wanted };
+    const entry: Pending = { answer: createDeferred<JsonObject>(), lifetime, request: wanted, sent: false };
     let sentOver: TransportTap | undefined;
     let answered = false;
     pending.set(id, entry);
     try {
-      sentOver = await connected(lifetime);
+      sentOver = await follower.ready(lifetime.signal);
       const result = await exchange(id, entry, sentOver);
       answered = true;
       return result;
     } catch (error) {
-      if (isSessionLost(error)) void reconnect();
+      if (sentOver !== undefined && isSessionLost(error, sentOver)) follower.reconnect();
       throw lifetime.signal.aborted ? lifetime.signal.reason : error;
     } finally {
       pending.delete(id);
@@ -175,9 +126,11 @@ export function createSdkSession(
     }
   }
 
-  async function exchange(id: string, { answer, lifetime, request: wanted }: Pending, over: TransportTap) {
+  async function exchange(id: string, entry: Pending, over: TransportTap): Promise<JsonObject> {
+    const { answer, lifetime, request: wanted } = entry;
     const { method, headers } = wanted;
     const params = withProgressToken(id, wanted);
+    entry.sent = true;
     lifetime.markSent();
     const sending = over.send(
       { jsonrpc: "2.0", id, method, params },
@@ -249,7 +202,7 @@ export function createSdkSession(
     protocolVersion: () => client.getNegotiatedProtocolVersion?.(),
     request,
     async send(message) {
-      const found = look();
+      const found = follower.look();
       if (found === undefined) throw notConnected();
       try {
         await found.send(message);
@@ -257,10 +210,13 @@ export function createSdkSession(
         throw sendFailure(error, { id: "", method: "", params: {} });
       }
     },
-    look,
+    look: () => follower.look(),
+    ready: (signal) => follower.ready(signal),
+    handshakeOver: () => follower.handshakeOver(),
+    canReconnect: follower.canReconnect,
     hear(given) {
       hooks = given;
-      look();
+      follower.look();
     },
     onEnd(listener) {
       ends.add(listener);
@@ -272,8 +228,7 @@ export function createSdkSession(
     close() {
       if (closing.signal.aborted) return;
       closing.abort();
-      tap?.restore();
-      tap = undefined;
+      follower.close();
       for (const { lifetime } of [...pending.values()]) lifetime.abort(new ClientClosedError());
     },
   };
@@ -289,7 +244,7 @@ function withProgressToken(id: string, { method, params, onNotice }: SessionRequ
   return { ...params, _meta: { progressToken: id, ...meta } };
 }
 
-/** 404 on a transport with sessions: the server has forgotten ours. */
-function isSessionLost(error: unknown): boolean {
-  return error instanceof ConnectionError && error.status === 404;
+/** 404 on a transport with sessions: the server has forgotten ours. Without one, a 404 is a proxy's, or the server's own. */
+function isSessionLost(error: unknown, { transport }: TransportTap): boolean {
+  return error instanceof ConnectionError && error.status === 404 && transport.sessionId !== undefined;
 }

@@ -2,6 +2,7 @@
  * Owns the place between an SDK client and its transport: what passes there is shown to us first, and what is not ours
  * goes on untouched. It knows no message by its meaning.
  */
+import type { Clock } from "../../internal/clock.js";
 import type { McpTransportLike } from "./clientTypes.js";
 
 /** A JSON-RPC message on its way. */
@@ -22,6 +23,7 @@ export interface TapHooks {
   /** What the SDK client sends. Without it, `send` is left alone. */
   readonly onSend?: ((message: WireMessage) => boolean) | undefined;
   onClose(): void;
+  readonly clock: Clock;
 }
 
 /** One tapped transport. */
@@ -42,15 +44,17 @@ interface OpenTransport {
   send(this: void, message: WireMessage, options?: unknown): Promise<void>;
   onmessage?: ((message: WireMessage, extra?: unknown) => void) | undefined;
   onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
 }
 
 export function tapTransport(tapped: McpTransportLike, hooks: TapHooks): TransportTap {
   const transport = tapped as unknown as OpenTransport;
   const ownSend = Object.getOwnPropertyDescriptor(transport, "send");
-  const { onmessage, onclose } = transport;
-  // A method of the transport, to be called on it, whatever it is by then.
-
+  const { onmessage, onclose, onerror } = transport;
   const originalSend = transport.send;
+  /** Sends of ours under way, and how those ended that failed. */
+  let sending = 0;
+  const ourFailures = new WeakSet<object>();
   let active = true;
   let open = true;
 
@@ -60,13 +64,22 @@ export function tapTransport(tapped: McpTransportLike, hooks: TapHooks): Transpo
       return open;
     },
     async send(message, options) {
-      await originalSend.call(transport as never, message, options);
+      sending += 1;
+      try {
+        await originalSend.call(transport as never, message, options);
+      } catch (error) {
+        if (typeof error === "object" && error !== null) ourFailures.add(error);
+        throw error;
+      } finally {
+        sending -= 1;
+      }
     },
     deliver: (message) => onmessage?.call(transport as never, message),
     restore() {
       active = false;
       if (transport.onmessage === onMessage) transport.onmessage = onmessage;
       if (transport.onclose === onClose) transport.onclose = onclose;
+      if (transport.onerror === onError) transport.onerror = onerror;
       if (transport.send !== onSend) return;
       if (ownSend === undefined) Reflect.deleteProperty(transport, "send");
       else Object.defineProperty(transport, "send", ownSend);
@@ -89,9 +102,16 @@ export function tapTransport(tapped: McpTransportLike, hooks: TapHooks): Transpo
       onclose?.call(this as never);
     }
   }
+  /** Transports report a send that fails and then reject it: of ours, the SDK client is not to hear. */
+  function onError(this: unknown, error: Error): void {
+    const tell = (): void => onerror?.call(this as never, error);
+    if (!active || sending === 0) return tell();
+    hooks.clock.setTimer(0, () => (ourFailures.has(error) ? undefined : tell()), { keepAlive: true });
+  }
 
   transport.onmessage = onMessage;
   transport.onclose = onClose;
+  transport.onerror = onError;
   if (hooks.onSend !== undefined) transport.send = onSend;
   return tap;
 }
