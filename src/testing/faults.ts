@@ -88,9 +88,12 @@ export interface StreamFault {
   readonly accept?: "none";
   /** Neither notices nor comments, as if the connection were half open. */
   readonly silent?: boolean;
-  /** Ends so many ms after the start: "abort" (default) breaks, "end" without a result, "result" gracefully. */
+  /**
+   * Ends so many ms after the start: "abort" (default) breaks, "end" without a result, "result" gracefully, "cancelled"
+   * by a notice that names the request, with the connection left open.
+   */
   readonly endAfterMs?: number;
-  readonly end?: "abort" | "end" | "result";
+  readonly end?: "abort" | "end" | "result" | "cancelled";
 }
 
 /** How an event stream is written. */

@@ -81,7 +81,11 @@ export function listenStreams(deps: { book: TaskBook; clock: Clock; keepAliveMs:
       res.on("close", over);
       ends.add(end);
       if (fault.endAfterMs !== undefined) {
-        const close = { result: end, end: () => void res.end(), abort: () => void res.destroy() };
+        const cancelled = (): void => {
+          over();
+          send("notifications/cancelled", { requestId: id });
+        };
+        const close = { result: end, end: () => void res.end(), abort: () => void res.destroy(), cancelled };
         stops.push(clock.setTimer(fault.endAfterMs, close[fault.end ?? "abort"], { keepAlive: true }));
       }
       return ids;

@@ -122,6 +122,19 @@ describe("push over HTTP", () => {
     expect(polls().length).toBeGreaterThan(2);
   });
 
+  test.each(["abort", "end", "result", "cancelled"] as const)(
+    "F071: whichever way a stream ends after its acknowledgement (%s), polls go on and the next one is opened",
+    async (end) => {
+      await serve({ faults: [{ method: LISTEN, kind: "stream", endAfterMs: 300, end }] });
+      const { client, states, errors } = await connect();
+      const task = await start(client, "slow", { ms: 1500, text: "done" });
+      const result = task.result();
+      await expect.poll(() => states, { timeout: 5000 }).toEqual(["open", "closed", "open"]);
+      expect(await result).toMatchObject({ content: [{ text: "done" }] });
+      expect(errors).toEqual([]);
+    },
+  );
+
   test("F085: a server without push at all", async () => {
     await serve({ push: false });
     const { client, states, errors } = await connect();
