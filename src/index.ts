@@ -25,6 +25,8 @@ export {
   type EngineEvents as TaskClientEvents,
   type InputRequestHandler,
   type PublicSnapshot as TaskSnapshot,
+  type PushPolicy,
+  type PushState,
   type RetryClass,
   type Settled,
   type SettledHandler,

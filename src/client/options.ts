@@ -174,7 +174,7 @@ function pollOf(poll: Partial<PollPolicy>): PollPolicy {
 function pushOf(given: TaskClientOptions["push"]): PushPolicy {
   const push: Partial<PushPolicy> = isObject(given)
     ? given
-    : { mode: oneOf("push", given ?? "auto", PUSH_MODES) };
+    : { mode: oneOf("push", given === undefined ? "auto" : given, PUSH_MODES) };
   refuseUnknown("push", push, PUSH_OPTIONS);
   return {
     mode: oneOf("push.mode", push.mode ?? "auto", PUSH_MODES),
