@@ -270,6 +270,17 @@ describe("streams that fail", () => {
     expect(knownAtMs()).toBe(run.stream.acknowledgedAtMs);
   });
 
+  test("a poll that was under way at the acknowledgement is no catch-up: what it was told may be older", async () => {
+    const run = await pushRig(virtualClock(), [{ ackAfterMs: 5250 }], { push: "always", answerMs: 2000 });
+    const { knownAtMs } = await held(run);
+    await run.clock.advance(5200);
+    // The poll of 5 s was answered from the state before this, and the stream of 5.5 s tells what comes after it.
+    run.changeQuietly(finished());
+    await run.clock.advance(20_000);
+    expect(run.stream.acknowledgedAtMs).toBe(5500);
+    expect(knownAtMs()).toBe(14_000);
+  });
+
   test("F070: an end that a silent stream does not tell is found by the safety poll", async () => {
     const run = await pushRig(virtualClock(), [{ silent: true }, {}], { push: "always" });
     const { knownAtMs } = await held(run);
