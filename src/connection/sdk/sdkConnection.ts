@@ -4,7 +4,8 @@ import { systemClock, type Clock } from "../../internal/clock.js";
 import { refuseUnknown } from "../../internal/options.js";
 import { PROTOCOL_VERSION } from "../../protocol/index.js";
 import { legacyConnection } from "../legacy/legacyConnection.js";
-import type { Connection } from "../types.js";
+import { startLifetime } from "../lifetime.js";
+import type { Connection, RequestOptions } from "../types.js";
 import type { McpClientLike } from "./clientTypes.js";
 import { modernConnection, type Dialect } from "./modernConnection.js";
 import { createSdkSession, type SdkSession } from "./sdkSession.js";
@@ -47,6 +48,8 @@ export function sdkConnection(client: McpClientLike, options: SdkConnectionOptio
   return connectionOver(createSdkSession(client, settings), settings);
 }
 
+type Limits = Pick<Partial<RequestOptions>, "signal" | "timeoutMs">;
+
 /** @internal The connection over a session that somebody else uses too. */
 export function connectionOver(
   session: SdkSession,
@@ -56,7 +59,7 @@ export function connectionOver(
   let modern: Dialect | undefined;
   let legacy: Connection | undefined;
 
-  /** Looked at anew for every request: a reconnected client may have negotiated another revision. */
+  /** Looked at anew for every request: a client that is connected again may have negotiated another revision. */
   function dialect(): Dialect | Connection {
     if (closed) throw new ClientClosedError();
     if (session.protocolVersion() === PROTOCOL_VERSION) {
@@ -67,11 +70,32 @@ export function connectionOver(
     return legacy;
   }
 
+  /** A client without a connection does not know the revision of the next. */
+  async function connected({ signal, timeoutMs: limitMs = timeoutMs }: Limits): Promise<void> {
+    if (closed) throw new ClientClosedError();
+    signal?.throwIfAborted();
+    const lifetime = startLifetime({ clock, timeoutMs: limitMs, signal });
+    try {
+      await session.ready(lifetime.signal);
+    } finally {
+      lifetime.end(true);
+    }
+  }
+
   return {
     identity,
-    request: async (method, params, requestOptions) => dialect().request(method, params, requestOptions),
-    discover: async (requestOptions) => dialect().discover(requestOptions),
-    listen: async (taskIds, listenOptions) => dialect().listen?.(taskIds, listenOptions),
+    async request(method, params, requestOptions) {
+      if (!session.isReady()) await connected(requestOptions);
+      return dialect().request(method, params, requestOptions);
+    },
+    async discover(requestOptions) {
+      if (!session.isReady()) await connected(requestOptions);
+      return dialect().discover(requestOptions);
+    },
+    async listen(taskIds, listenOptions) {
+      if (!session.isReady()) await connected(listenOptions);
+      return dialect().listen?.(taskIds, listenOptions);
+    },
     async close() {
       closed = true;
       await legacy?.close();

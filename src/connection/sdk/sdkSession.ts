@@ -47,6 +47,8 @@ export interface SdkSession {
   send(message: WireMessage): Promise<void>;
   /** Looks at the client's transport, so that what the server sends on its own account is heard. */
   look(): TransportTap | undefined;
+  /** True while requests can go out. */
+  isReady(): boolean;
   /** As `look`, once the client's handshake is over; waits a while for a client that is about to reconnect. */
   ready(signal?: AbortSignal): Promise<TransportTap>;
   /** Somebody knows that the client's handshake is over. */
@@ -100,6 +102,10 @@ export function createSdkSession(
     },
   });
 
+  function protocolVersion(): string | undefined {
+    return client.getNegotiatedProtocolVersion?.();
+  }
+
   async function request(wanted: SessionRequest): Promise<JsonObject> {
     if (closing.signal.aborted) throw new ClientClosedError();
     wanted.signal?.throwIfAborted();
@@ -111,13 +117,19 @@ export function createSdkSession(
     let answered = false;
     pending.set(id, entry);
     try {
-      sentOver = await follower.ready(lifetime.signal);
+      const spoken = protocolVersion();
+      const ready = await follower.ready(lifetime.signal);
+      // The request is in the words of the revision that was spoken when it was made.
+      if (protocolVersion() !== spoken) throw notConnected();
+      sentOver = ready;
       const result = await exchange(id, entry, sentOver);
       answered = true;
       return result;
     } catch (error) {
+      const failure: unknown = lifetime.signal.aborted ? lifetime.signal.reason : error;
+      // It may close the transport, and with it end this request once more.
       if (sentOver !== undefined && isSessionLost(error, sentOver)) follower.reconnect();
-      throw lifetime.signal.aborted ? lifetime.signal.reason : error;
+      throw failure;
     } finally {
       pending.delete(id);
       lifetime.end(answered);
@@ -199,7 +211,7 @@ export function createSdkSession(
   return {
     client,
     clock,
-    protocolVersion: () => client.getNegotiatedProtocolVersion?.(),
+    protocolVersion,
     request,
     async send(message) {
       const found = follower.look();
@@ -211,6 +223,7 @@ export function createSdkSession(
       }
     },
     look: () => follower.look(),
+    isReady: () => follower.isReady(),
     ready: (signal) => follower.ready(signal),
     handshakeOver: () => follower.handshakeOver(),
     canReconnect: follower.canReconnect,

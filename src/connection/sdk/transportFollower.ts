@@ -21,6 +21,8 @@ export interface FollowerHooks {
 export interface TransportFollower {
   /** The tap on the client's transport, once the server has introduced itself on it: from then on it is heard. */
   look(): TransportTap | undefined;
+  /** True while requests can go out. */
+  isReady(): boolean;
   /**
    * The tap, once the handshake is over. Waits a while for a client that is about to have one. Rejects with
    * `ConnectionError`, `ClientClosedError`, or the signal's reason.
@@ -158,6 +160,7 @@ export function followTransport(
 
   return {
     look,
+    isReady: () => look() !== undefined && isOver(),
     ready,
     handshakeOver,
     reconnect,
