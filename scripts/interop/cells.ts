@@ -193,16 +193,16 @@ function beyond(run: HostRun): Cell | undefined {
   return undefined;
 }
 
-/** A server may serve the other revision without tasks: then the client is told so, or answered at once. */
+/** A server may serve the other revision without tasks: then its answer to the call is a result or an error. */
 function withoutTask(bench: Bench, run: HostRun): Cell | undefined {
-  const expected =
-    bench.server.generation === "2025-11-25" ? speaksLegacy(run.wire) : !speaksLegacy(run.wire);
-  if (expected || run.wire.taskId() !== undefined) return undefined;
-  const last = run.told.at(-1);
-  if (last?.tell !== "ended" || !["result", "rejected RPC"].includes(last.status)) return undefined;
-  const how = `${last.status}: ${last.text.slice(0, 80)}`;
-  const revision = speaksLegacy(run.wire) ? "2025-11-25" : "2026-07-28";
-  return na(`the server has no tasks in ${revision} (${how})`);
+  const { wire } = run;
+  const expected = bench.server.generation === "2025-11-25" ? speaksLegacy(wire) : !speaksLegacy(wire);
+  const [call] = wire.sent("tools/call");
+  if (expected || call === undefined || run.told.at(-1)?.tell !== "ended") return undefined;
+  const answer = wire.answerTo(call);
+  if (answer === undefined || wire.taskId() !== undefined) return undefined;
+  const how = answer.error === undefined ? "it answers at once" : `it refuses the call: ${answer.error.code}`;
+  return na(`the server has no tasks in ${speaksLegacy(wire) ? "2025-11-25" : "2026-07-28"} (${how})`);
 }
 
 function ended(run: HostRun, statuses: readonly string[], expect: RegExp): Cell | undefined {

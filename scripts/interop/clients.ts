@@ -45,7 +45,7 @@ export async function connectV2(options: SdkClientOptions): Promise<ClientV2> {
   if (answer !== undefined) {
     client.setRequestHandler("elicitation/create", () => {
       onQuestion();
-      return answer;
+      return answer as JsonObject & { action: "accept" };
     });
   }
   const transport =

@@ -107,6 +107,8 @@ async function runDropIn(): Promise<void> {
     arguments: job.arguments,
     ...(job.callId === undefined ? {} : { _meta: { "mcp-taskrail/callId": job.callId } }),
   };
+  // After an abort nobody waits for the task, and a process in which nobody waits may end: this one wants to see it.
+  const stay = setInterval(() => undefined, 1000);
   const limits = {
     signal: abort.signal,
     timeout: 60_000,
@@ -121,6 +123,8 @@ async function runDropIn(): Promise<void> {
     if (!abort.signal.aborted) throw error;
     const outcome = await settled;
     tell({ tell: "ended", status: outcome.status, text: textOfOutcome(outcome) });
+  } finally {
+    clearInterval(stay);
   }
 }
 

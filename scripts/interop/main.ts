@@ -4,7 +4,7 @@
  *
  *   npm run interop -- [--scratch FOLDER] [--server TEXT] [--client TEXT] [--transport http|stdio] [--json] [--no-suite]
  */
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -31,7 +31,6 @@ const { values: flags } = parseArgs({
 const folder = flags.scratch ?? process.env["TASKRAIL_INTEROP_DIR"] ?? join(tmpdir(), "taskrail-interop");
 const scratch = new Scratch(folder);
 const recordings = join(scratch.folder, "recordings");
-rmSync(recordings, { recursive: true, force: true });
 mkdirSync(recordings, { recursive: true });
 const say = (text: string) => process.stderr.write(`${text}\n`);
 

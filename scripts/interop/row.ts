@@ -1,5 +1,6 @@
 /** Owns one row of the table: starts the server, records it, runs the probes with a bound on each, and ends everything. */
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -52,7 +53,7 @@ export async function runRow(key: RowKey, places: Places): Promise<RowResult> {
     const cell: Cell = { state: "FAIL", reason: String(error).slice(0, 300) };
     return { ...key, row: Object.fromEntries(COLUMNS.map((column) => [column, cell])), extras: [] };
   } finally {
-    for (const close of closers) close();
+    for (const close of closers.reverse()) close();
   }
 }
 
@@ -65,7 +66,7 @@ async function guarded(probe: () => Promise<Row>): Promise<Row> {
 }
 
 async function runExtra(bench: Bench, extra: Extra): Promise<{ what: string; cell: Cell } | undefined> {
-  if (bench.client !== "httpConnection" && bench.client !== "sdk 1.x") return undefined;
+  if (bench.client !== (bench.server.generation === "2025-11-25" ? "sdk 1.x" : "sdk 2.x")) return undefined;
   const { tool, arguments: args, answer } = extra;
   const job = { tool, arguments: args, ...(answer === undefined ? {} : { answer }) };
   const run = await bench.run(`extra ${extra.what}`, job);
@@ -79,12 +80,16 @@ async function runExtra(bench: Bench, extra: Extra): Promise<{ what: string; cel
 async function openBench(key: RowKey, places: Places, closers: (() => void)[]): Promise<Bench> {
   const { server, transport, client } = key;
   const negotiation = server.tasksInLegacyOnly === true ? "legacy" : "auto";
-  const state = mkdtempSync(join(places.recordings, "state-"));
+  const state = mkdtempSync(join(tmpdir(), "taskrail-interop-"));
+  closers.push(() => rmSync(state, { recursive: true, force: true }));
   const target = transport === "http" ? await startServer(server, places, state, closers) : undefined;
   const proxies = new Map<string, Proxy>();
+  const begun = new Set<string>();
 
   async function endpoint(name: string): Promise<{ endpoint: Endpoint; file: string }> {
     const file = join(places.recordings, `${slug(`${server.name} ${transport} ${client} ${name}`)}.jsonl`);
+    if (!begun.has(name)) rmSync(file, { force: true });
+    begun.add(name);
     if (target === undefined) {
       const { command, args } = server.stdio(places.installed, state);
       const recorder = ["--import", TSX, TEE, file, command, ...args];
@@ -104,11 +109,7 @@ async function openBench(key: RowKey, places: Places, closers: (() => void)[]): 
     server,
     transport,
     client,
-    folder(name) {
-      const path = mkdtempSync(join(state, `${name}-`));
-      mkdirSync(path, { recursive: true });
-      return path;
-    },
+    folder: (name) => mkdtempSync(join(state, `${name}-`)),
     async run(name, job, { killWhen } = {}) {
       const place = await endpoint(name);
       return runHost({ ...job, client, negotiation, endpoint: place.endpoint }, place.file, killWhen);

@@ -82,10 +82,12 @@ function build() {
     save(tasks);
     return {};
   });
-  server.setRequestHandler("tasks/update", { params }, ({ taskId, inputResponses }) => {
+  server.setRequestHandler("tasks/update", { params }, ({ taskId }, context) => {
+    // The SDK lifts this member out of the params of every request.
+    const answer = context.mcpReq.inputResponses?.approve;
     const { tasks, task } = find(taskId);
-    if (task.status === "input_required" && inputResponses?.approve !== undefined) {
-      task.result = text(`answered ${JSON.stringify(inputResponses.approve)}`);
+    if (task.status === "input_required" && answer !== undefined) {
+      task.result = text(`answered ${JSON.stringify(answer)}`);
       task.status = "completed";
       task.lastUpdatedAt = new Date().toISOString();
       save(tasks);
