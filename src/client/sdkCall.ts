@@ -125,8 +125,10 @@ export async function callThroughSdk(
       }
     }
   } catch (error) {
-    const ending = limits.signal.aborted ? await running : undefined;
-    throw ending?.kind === "own" ? ending.error : error;
+    const { aborted, reason } = limits.signal as { aborted: boolean; reason: unknown };
+    const ending = aborted ? await running : undefined;
+    // A limit that passed is the SDK's to say.
+    throw ending?.kind === "own" && ending.error !== reason ? ending.error : error;
   } finally {
     stopTotal?.();
     stop.release();
