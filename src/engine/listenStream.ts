@@ -1,5 +1,6 @@
 /** Owns one stream of notices while it lives: its acknowledgement in time, its watchdog, its end. It decides nothing about the next one. */
 import type { Connection, Notice } from "../connection/types.js";
+import { createKeepAlives } from "./keepAlives.js";
 import type { Scheduler } from "./scheduler.js";
 import type { StreamEnd } from "./pushPolicy.js";
 import type { EngineOptions } from "./types.js";
@@ -42,6 +43,7 @@ export function openListenStream(
   let acknowledgedAt = 0;
   let lastLifeAt = clock.monotonic();
   let over = false;
+  const keepAlives = createKeepAlives(clock, push.idleMs);
 
   const stream: ListenStream = {
     taskIds,
@@ -64,15 +66,20 @@ export function openListenStream(
         clientInfo,
         capabilities,
         signal: closing.signal,
-        onLife: () => void (lastLifeAt = clock.monotonic()),
+        onLife() {
+          lastLifeAt = clock.monotonic();
+          keepAlives.sign();
+        },
         onAcknowledged(ids) {
           if (over || acknowledged !== undefined) return;
           acknowledged = new Set(ids);
           acknowledgedAt = lastLifeAt = clock.monotonic();
-          watch(push.idleMs);
+          keepAlives.message();
+          watch();
           listener.onAcknowledged(stream);
         },
         onNotice(notice) {
+          keepAlives.message();
           if (!over) listener.onNotice(stream, notice);
         },
       });
@@ -83,12 +90,12 @@ export function openListenStream(
   }
 
   /** Life comes in at every byte: the timer is not moved each time, but looks when it fires. */
-  function watch(delayMs: number): void {
-    scheduler.schedule(watchKey, delayMs, () => {
-      const quietMs = clock.monotonic() - lastLifeAt;
-      if (quietMs >= push.idleMs) end({ kind: "silent" });
-      else watch(push.idleMs - quietMs);
-    });
+  function watch(): void {
+    const limitMs = keepAlives.patienceMs;
+    const quietMs = clock.monotonic() - lastLifeAt;
+    if (quietMs >= limitMs) return end({ kind: "silent" });
+    // The limit may come down as the server's rhythm shows: so it is looked at again before the longest one has passed.
+    scheduler.schedule(watchKey, Math.min(limitMs - quietMs, keepAlives.leastMs), watch);
   }
 
   function end(how: StreamEnd): void {

@@ -306,6 +306,22 @@ describe("streams that fail", () => {
     expect(run.told.of("error")).toEqual([]);
   });
 
+  test("F070: three keep-alives that do not come are enough, whatever idleMs says", async () => {
+    const run = await pushRig(virtualClock(), [{ silent: true }, {}], { push: "always" });
+    const { knownAtMs } = await held(run);
+    for (let i = 0; i < 4; i += 1) {
+      await run.clock.advance(5000);
+      run.stream.comment();
+    }
+    // Half-open from here on: the end is not told.
+    run.changeQuietly(finished());
+    const endedAtMs = run.clock.monotonic();
+    await run.clock.advance(60_000);
+    expect(run.streams).toHaveLength(2);
+    expect(run.streams[0]!.closedAtMs).toBe(endedAtMs + 15_000);
+    expect(knownAtMs()! - endedAtMs).toBeLessThanOrEqual(17_000);
+  });
+
   test("a half-open stream delays no outcome beyond the safety poll, or the watchdog where that comes first", async () => {
     for (const hint of [1000, 5000, 30_000]) {
       const run = await pushRig(virtualClock(), [{}, { silent: true }], { push: "always", hint });
