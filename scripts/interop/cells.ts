@@ -80,18 +80,27 @@ async function createdAndPolled(bench: Bench): Promise<Row> {
 async function answered(bench: Bench): Promise<Cell> {
   const call = bench.server.question;
   if ("lacks" in call) return na(call.lacks);
-  const run = await bench.run("question", { ...jobOf(call), answer: call.answer });
+  const run = await bench.run("question", {
+    ...jobOf(call),
+    answer: call.answer,
+  });
   const out = beyond(run) ?? withoutTask(bench, run) ?? ended(run, finished(bench), call.expect);
   if (out !== undefined) return out;
+  const { wire } = run;
+  if (wire.received("elicitation/create").some((request) => !namesTask(request))) {
+    return na("the server's question names no task: it goes to the SDK client's own handler, as any other");
+  }
   const asked = run.told.filter(({ tell }) => tell === "question").length;
   if (asked !== 1) return fail(`asked ${asked} times`);
-  const { wire } = run;
   const carried = wire.sent("tasks/update").length + wire.received("elicitation/create").length;
   return carried > 0 ? ok : fail("the answer went neither by tasks/update nor to elicitation/create");
 }
 
 async function cancelled(bench: Bench): Promise<Cell> {
-  const run = await bench.run("cancel", { ...jobOf(bench.server.long), cancel: true });
+  const run = await bench.run("cancel", {
+    ...jobOf(bench.server.long),
+    cancel: true,
+  });
   const out = beyond(run) ?? withoutTask(bench, run);
   if (out !== undefined) return out;
   if (run.wire.sent("tasks/cancel").length === 0) return fail(`no tasks/cancel; ${shown(run)}`);
@@ -110,7 +119,10 @@ async function pushed(bench: Bench): Promise<Cell> {
 
 function pushedByStream({ wire, told }: HostRun): Cell {
   if (told.some((line) => line.tell === "push" && line.state === "absent")) {
-    return { state: "skipped", reason: "this build's connection does not listen" };
+    return {
+      state: "skipped",
+      reason: "this build's connection does not listen",
+    };
   }
   const [listen] = wire.sent("subscriptions/listen");
   if (listen === undefined) return fail("no subscriptions/listen");
@@ -137,8 +149,14 @@ function pushedBySession(wire: Wire): Cell {
 }
 
 async function resumed(bench: Bench): Promise<Cell> {
-  const job = { ...jobOf(bench.server.long), store: bench.folder("store"), callId: "interop" };
-  const first = await bench.run("resume", job, { killWhen: ({ tell }) => tell === "created" });
+  const job = {
+    ...jobOf(bench.server.long),
+    store: bench.folder("store"),
+    callId: "interop",
+  };
+  const first = await bench.run("resume", job, {
+    killWhen: ({ tell }) => tell === "created",
+  });
   const out = beyond(first) ?? withoutTask(bench, first);
   if (out !== undefined) return out;
   if (first.told.some(({ tell }) => tell === "ended")) return fail("the client ended before it was killed");
@@ -146,7 +164,7 @@ async function resumed(bench: Bench): Promise<Cell> {
   await sleep(500);
   const second = await bench.run("resume", job);
   const { wire } = second;
-  const calls = wire.sent("tools/call").length;
+  const calls = wire.callsTaken().length;
   if (calls !== 1) return fail(`the tool was called ${calls} times`);
   const polls = wire.sent("tasks/get").slice(polledBefore);
   const last = second.told.at(-1);
@@ -197,7 +215,7 @@ function beyond(run: HostRun): Cell | undefined {
 function withoutTask(bench: Bench, run: HostRun): Cell | undefined {
   const { wire } = run;
   const expected = bench.server.generation === "2025-11-25" ? speaksLegacy(wire) : !speaksLegacy(wire);
-  const [call] = wire.sent("tools/call");
+  const call = wire.sent("tools/call").at(-1);
   if (expected || call === undefined || run.told.at(-1)?.tell !== "ended") return undefined;
   const answer = wire.answerTo(call);
   if (answer === undefined || wire.taskId() !== undefined) return undefined;
@@ -224,6 +242,11 @@ function speaks(wire: Wire, method: string): boolean {
 
 function speaksLegacy(wire: Wire): boolean {
   return speaks(wire, "initialize");
+}
+
+function namesTask({ message }: WireEntry): boolean {
+  const meta = message.params?.["_meta"] as Readonly<Record<string, unknown>> | undefined;
+  return meta?.["io.modelcontextprotocol/related-task"] !== undefined;
 }
 
 function isTerminal({ message }: WireEntry, taskId: string): boolean {

@@ -41,7 +41,10 @@ export async function connectV1({ endpoint, answer, onQuestion }: SdkClientOptio
 export async function connectV2(options: SdkClientOptions): Promise<ClientV2> {
   const { endpoint, negotiation, answer, onQuestion } = options;
   const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
-  const client = new ClientV2(info, { capabilities, versionNegotiation: { mode: negotiation } });
+  const client = new ClientV2(info, {
+    capabilities,
+    versionNegotiation: { mode: negotiation },
+  });
   if (answer !== undefined) {
     client.setRequestHandler("elicitation/create", () => {
       onQuestion();

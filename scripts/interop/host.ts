@@ -93,7 +93,11 @@ async function runDropIn(): Promise<void> {
   const first = job.client === "withTasks 1.x";
   const onQuestion = () => tell({ tell: "question", kind: "elicitation-form" });
   const { onInputRequest: _own, ...options } = taskOptions();
-  const connected = await (first ? connectV1 : connectV2)({ ...job, answer: job.answer, onQuestion });
+  const connected = await (first ? connectV1 : connectV2)({
+    ...job,
+    answer: job.answer,
+    onQuestion,
+  });
   const client = make(connected, { ...options, onAbort: "cancel" });
   listen(client.taskClient);
   const abort = new AbortController();
@@ -122,7 +126,11 @@ async function runDropIn(): Promise<void> {
   } catch (error) {
     if (!abort.signal.aborted) throw error;
     const outcome = await settled;
-    tell({ tell: "ended", status: outcome.status, text: textOfOutcome(outcome) });
+    tell({
+      tell: "ended",
+      status: outcome.status,
+      text: textOfOutcome(outcome),
+    });
   } finally {
     clearInterval(stay);
   }

@@ -7,7 +7,11 @@ export type ClientKind = "httpConnection" | "sdk 1.x" | "sdk 2.x" | "withTasks 1
 /** Where the server is. */
 export type Endpoint =
   | { readonly kind: "http"; readonly url: string }
-  | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[] };
+  | {
+      readonly kind: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+    };
 
 /** One call in one client process. */
 export interface Job {

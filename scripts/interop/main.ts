@@ -48,7 +48,10 @@ for (const server of SERVERS) {
       if (!client.includes(flags.client)) continue;
       const key = { server, transport, client };
       if (!installed.ok) {
-        const cell: Cell = { state: "skipped", reason: `not installed: ${installed.why}` };
+        const cell: Cell = {
+          state: "skipped",
+          reason: `not installed: ${installed.why}`,
+        };
         results.push({
           ...key,
           row: Object.fromEntries(COLUMNS.map((column) => [column, cell])),
@@ -56,7 +59,10 @@ for (const server of SERVERS) {
         });
         continue;
       }
-      const result = await runRow(key, { installed: installed.path, recordings });
+      const result = await runRow(key, {
+        installed: installed.path,
+        recordings,
+      });
       results.push(result);
       say(`  ${transport} ${client}: ${COLUMNS.map((column) => result.row[column]?.state ?? "?").join(" ")}`);
     }

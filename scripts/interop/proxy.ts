@@ -17,17 +17,28 @@ export async function recordingProxy(target: URL): Promise<Proxy> {
   const record = (entry: Omit<WireEntry, "at">) => {
     if (file !== undefined) appendFileSync(file, `${JSON.stringify({ at: Date.now(), ...entry })}\n`);
   };
+  let exchanges = 0;
   const server = createServer((incoming, outgoing) => {
+    const exchange = (exchanges += 1);
     let body = "";
     incoming.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    incoming.on("end", () => messagesOf(body).forEach((message) => record({ dir: "out", message })));
+    incoming.on("end", () =>
+      messagesOf(body).forEach((message) => record({ dir: "out", exchange, message })),
+    );
     const onward = request(
       target.origin + (incoming.url ?? "/"),
       { method: incoming.method, headers: incoming.headers },
       (answer) => {
         outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
         answer.pipe(outgoing);
-        watch(answer, (message) => record({ dir: "in", status: answer.statusCode ?? 0, message }));
+        watch(answer, (message) =>
+          record({
+            dir: "in",
+            exchange,
+            status: answer.statusCode ?? 0,
+            message,
+          }),
+        );
       },
     );
     onward.on("error", () => outgoing.destroy());

@@ -51,7 +51,11 @@ export async function runRow(key: RowKey, places: Places): Promise<RowResult> {
     };
   } catch (error) {
     const cell: Cell = { state: "FAIL", reason: String(error).slice(0, 300) };
-    return { ...key, row: Object.fromEntries(COLUMNS.map((column) => [column, cell])), extras: [] };
+    return {
+      ...key,
+      row: Object.fromEntries(COLUMNS.map((column) => [column, cell])),
+      extras: [],
+    };
   } finally {
     for (const close of closers.reverse()) close();
   }
@@ -61,20 +65,29 @@ async function guarded(probe: () => Promise<Row>): Promise<Row> {
   try {
     return await probe();
   } catch (error) {
-    return { immediate: { state: "FAIL", reason: String(error).slice(0, 300) } };
+    return {
+      immediate: { state: "FAIL", reason: String(error).slice(0, 300) },
+    };
   }
 }
 
 async function runExtra(bench: Bench, extra: Extra): Promise<{ what: string; cell: Cell } | undefined> {
   if (bench.client !== (bench.server.generation === "2025-11-25" ? "sdk 1.x" : "sdk 2.x")) return undefined;
   const { tool, arguments: args, answer } = extra;
-  const job = { tool, arguments: args, ...(answer === undefined ? {} : { answer }) };
+  const job = {
+    tool,
+    arguments: args,
+    ...(answer === undefined ? {} : { answer }),
+  };
   const run = await bench.run(`extra ${extra.what}`, job);
   const last = run.told.at(-1);
   if (last?.tell !== "ended") return { what: extra.what, cell: { state: "FAIL", reason: "no end" } };
   const fits = last.status === extra.status && extra.expect.test(last.text);
   const told = `${last.status}: ${last.text.slice(0, 100).replaceAll("\n", " ")}`;
-  return { what: extra.what, cell: { state: fits ? "ok" : "FAIL", reason: told } };
+  return {
+    what: extra.what,
+    cell: { state: fits ? "ok" : "FAIL", reason: told },
+  };
 }
 
 async function openBench(key: RowKey, places: Places, closers: (() => void)[]): Promise<Bench> {
@@ -82,7 +95,8 @@ async function openBench(key: RowKey, places: Places, closers: (() => void)[]): 
   const negotiation = server.tasksInLegacyOnly === true ? "legacy" : "auto";
   const state = mkdtempSync(join(tmpdir(), "taskrail-interop-"));
   closers.push(() => rmSync(state, { recursive: true, force: true }));
-  const target = transport === "http" ? await startServer(server, places, state, closers) : undefined;
+  const startOne = () => startServer(server, places, state, closers);
+  const shared = transport === "http" && server.processPerCell !== true ? await startOne() : undefined;
   const proxies = new Map<string, Proxy>();
   const begun = new Set<string>();
 
@@ -90,14 +104,17 @@ async function openBench(key: RowKey, places: Places, closers: (() => void)[]): 
     const file = join(places.recordings, `${slug(`${server.name} ${transport} ${client} ${name}`)}.jsonl`);
     if (!begun.has(name)) rmSync(file, { force: true });
     begun.add(name);
-    if (target === undefined) {
+    if (transport === "stdio") {
       const { command, args } = server.stdio(places.installed, state);
       const recorder = ["--import", TSX, TEE, file, command, ...args];
-      return { endpoint: { kind: "stdio", command: process.execPath, args: recorder }, file };
+      return {
+        endpoint: { kind: "stdio", command: process.execPath, args: recorder },
+        file,
+      };
     }
     let proxy = proxies.get(name);
     if (proxy === undefined) {
-      proxy = await recordingProxy(target);
+      proxy = await recordingProxy(shared ?? (await startOne()));
       proxy.recordTo(file);
       proxies.set(name, proxy);
       closers.push(() => proxy?.close());
@@ -133,7 +150,10 @@ async function startServer(
 async function runHost(job: Job, file: string, killWhen?: (told: Told) => boolean): Promise<HostRun> {
   const told: Told[] = [];
   const running: Running = start(
-    { command: process.execPath, args: ["--import", TSX, HOST, JSON.stringify(job)] },
+    {
+      command: process.execPath,
+      args: ["--import", TSX, HOST, JSON.stringify(job)],
+    },
     {
       onLine(line) {
         const line_ = JSON.parse(line) as Told;
@@ -146,7 +166,12 @@ async function runHost(job: Job, file: string, killWhen?: (told: Told) => boolea
   // A recorder notices by itself that its client is gone; what is left of the group after that ends here.
   await sleep(job.endpoint.kind === "stdio" ? 500 : 50);
   running.kill();
-  return { told, wire: readWire(file), output: running.output(), late: end === "late" };
+  return {
+    told,
+    wire: readWire(file),
+    output: running.output(),
+    late: end === "late",
+  };
 }
 
 /** Runs a few at a time. */

@@ -27,7 +27,10 @@ export class Scratch {
       const wanted = Object.entries(packages).map(([pack, version]) => `${pack}@${version}`);
       const quiet = ["--no-audit", "--no-fund", "--loglevel", "error"];
       await run(
-        { command: "npm", args: ["install", ...quiet, "--prefix", path, ...wanted] },
+        {
+          command: "npm",
+          args: ["install", ...quiet, "--prefix", path, ...wanted],
+        },
         INSTALL_LIMIT_MS,
       );
     });
@@ -53,7 +56,14 @@ export class Scratch {
   /** A Go program of ours, built. */
   go(name: string, version: string): Promise<Installed> {
     return this.#once(name, { version }, name, (path) =>
-      run({ command: "go", args: ["build", "-mod=mod", "-o", "server", "."], cwd: path }, INSTALL_LIMIT_MS),
+      run(
+        {
+          command: "go",
+          args: ["build", "-mod=mod", "-o", "server", "."],
+          cwd: path,
+        },
+        INSTALL_LIMIT_MS,
+      ),
     );
   }
 
@@ -76,7 +86,10 @@ export class Scratch {
     try {
       await work(path);
     } catch (error) {
-      return { ok: false, why: error instanceof Error ? firstLines(error.message) : String(error) };
+      return {
+        ok: false,
+        why: error instanceof Error ? firstLines(error.message) : String(error),
+      };
     }
     writeFileSync(mark, key);
     return { ok: true, path };

@@ -26,6 +26,8 @@ export interface ForeignServer {
   install(scratch: Scratch): Promise<Installed>;
   /** Speaks 2026-07-28 too, but has no tasks there: a client that negotiates must be held at the earlier revision. */
   readonly tasksInLegacyOnly?: boolean;
+  /** Its tasks do not survive the end of another session: every cell gets a server process of its own. */
+  readonly processPerCell?: boolean;
   /** Default `/mcp`. */
   readonly httpPath?: string;
   /** `folder`: where it was installed; `state`: a fresh folder. */
@@ -61,9 +63,22 @@ export function clientsFor(transport: "http" | "stdio"): readonly ClientKind[] {
 const approve: JsonObject = { action: "accept", content: { approve: true } };
 const common = {
   immediate: { tool: "echo", arguments: { text: "hello" }, expect: /^hello$/ },
-  task: { tool: "crunch", arguments: { seconds: 1 }, expect: /^crunched 1(\.0)?$/ },
-  long: { tool: "crunch", arguments: { seconds: 8 }, expect: /^crunched 8(\.0)?$/ },
-  question: { tool: "deploy", arguments: {}, expect: /^answered .*(accept|true)/is, answer: approve },
+  task: {
+    tool: "crunch",
+    arguments: { seconds: 1 },
+    expect: /^crunched 1(\.0)?$/,
+  },
+  long: {
+    tool: "crunch",
+    arguments: { seconds: 8 },
+    expect: /^crunched 8(\.0)?$/,
+  },
+  question: {
+    tool: "deploy",
+    arguments: {},
+    expect: /^answered .*(accept|true)/is,
+    answer: approve,
+  },
 };
 
 const everything: ForeignServer = {
@@ -77,7 +92,10 @@ const everything: ForeignServer = {
     args: [everythingMain(folder), "streamableHttp"],
     env: { PORT: String(port) },
   }),
-  stdio: (folder) => ({ command: process.execPath, args: [everythingMain(folder), "stdio"] }),
+  stdio: (folder) => ({
+    command: process.execPath,
+    args: [everythingMain(folder), "stdio"],
+  }),
   immediate: { tool: "echo", arguments: { message: "hello" }, expect: /hello/ },
   task: research({ topic: "rails" }, /Research Report: rails/),
   long: research({ topic: "rails" }, /Research Report: rails/),
@@ -137,7 +155,13 @@ const fastmcp: ForeignServer = {
       status: "completed",
       expect: /^crunched 1/,
     },
-    { what: "a tool that raises", tool: "broken", arguments: {}, status: "completed", expect: /^isError: / },
+    {
+      what: "a tool that raises",
+      tool: "broken",
+      arguments: {},
+      status: "completed",
+      expect: /^isError: /,
+    },
     {
       what: "a question without a task",
       tool: "deploy_now",
@@ -156,13 +180,17 @@ const pythonSdk: ForeignServer = {
   language: "Python",
   generation: "2025-11-25",
   httpPath: "/mcp/",
+  processPerCell: true,
   install: (scratch) => scratch.python("python-sdk", versions.PYTHON_SDK_PACKAGES),
   http: (folder, port) => python(folder, "mcp_server.py", String(port)),
   stdio: (folder) => python(folder, "mcp_server.py", "stdio"),
 };
 
 function python(folder: string, file: string, where: string): Command {
-  return { command: join(folder, "venv", "bin", "python"), args: [join(folder, file), where] };
+  return {
+    command: join(folder, "venv", "bin", "python"),
+    args: [join(folder, file), where],
+  };
 }
 
 const rmcp: ForeignServer = {
@@ -200,7 +228,10 @@ const mcpGo: ForeignServer = {
   generation: "2025-11-25",
   tasksInLegacyOnly: true,
   install: (scratch) => scratch.go("mcp-go", versions.MCP_GO),
-  http: (folder, port) => ({ command: join(folder, "server"), args: [String(port)] }),
+  http: (folder, port) => ({
+    command: join(folder, "server"),
+    args: [String(port)],
+  }),
   stdio: (folder) => ({ command: join(folder, "server"), args: ["stdio"] }),
 };
 

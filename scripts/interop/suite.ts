@@ -40,7 +40,14 @@ export async function runSuite(scratch: Scratch): Promise<Suite> {
     return {
       version,
       ok: true,
-      rows: [{ scenario: "all", revision: "", state: "not run", detail: installed.why }],
+      rows: [
+        {
+          scenario: "all",
+          revision: "",
+          state: "not run",
+          detail: installed.why,
+        },
+      ],
     };
   }
   const expected = JSON.parse(readFileSync(EXPECTED, "utf8")) as Expected;
@@ -58,7 +65,12 @@ export async function runSuite(scratch: Scratch): Promise<Suite> {
   for (const [, scenario = "", revisions = ""] of listing.matchAll(/^\s+- (\S+) \[([^\]]*)\]/gm)) {
     const why = Object.entries(expected.notRun).find(([prefix]) => scenario.startsWith(prefix))?.[1];
     if (why !== undefined) {
-      rows.push({ scenario, revision: revisions, state: "not run", detail: why });
+      rows.push({
+        scenario,
+        revision: revisions,
+        state: "not run",
+        detail: why,
+      });
       continue;
     }
     for (const revision of REVISIONS.filter((one) => revisions.includes(one))) {
@@ -74,7 +86,11 @@ async function runScenario(
 ): Promise<SuiteRow> {
   const command = `${process.execPath} --import ${TSX} ${CLIENT}`;
   const args = [suite.main, "client", "--command", command, "--scenario", scenario];
-  const running = start({ command: suite.node, args: [...args, "--spec-version", revision], cwd: suite.cwd });
+  const running = start({
+    command: suite.node,
+    args: [...args, "--spec-version", revision],
+    cwd: suite.cwd,
+  });
   const timer = setTimeout(() => running.kill(), SCENARIO_LIMIT_MS);
   const code = await running.exited;
   clearTimeout(timer);
@@ -88,8 +104,18 @@ async function runScenario(
   }
   const why = expected.expectedFailures[`${scenario} ${revision}`];
   if (why !== undefined)
-    return { scenario, revision, state: "expected failure", detail: `${detail}: ${why}` };
-  return { scenario, revision, state: "FAIL", detail: `${detail}\n${output.slice(-2500)}` };
+    return {
+      scenario,
+      revision,
+      state: "expected failure",
+      detail: `${detail}: ${why}`,
+    };
+  return {
+    scenario,
+    revision,
+    state: "FAIL",
+    detail: `${detail}\n${output.slice(-2500)}`,
+  };
 }
 
 /** The rows as Markdown. */

@@ -15,7 +15,10 @@ async function overSdk(): Promise<Connection> {
   // The form is accepted as it is: what it leaves out is filled in from its defaults, which is the SDK's to do here.
   const capabilities = { elicitation: { form: { applyDefaults: true } } };
   const client = new Client({ name: "interop", version: "0.0.0" }, { capabilities });
-  client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: {} }));
+  client.setRequestHandler(ElicitRequestSchema, () => ({
+    action: "accept",
+    content: {},
+  }));
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return sdkConnection(client);
 }
@@ -43,7 +46,7 @@ switch (scenario) {
     break;
   case "json-schema-2020-12-preservation": {
     const rich = listed.find(({ name }) => name === "json_schema_2020_12_tool");
-    await call("json_schema_echo", { schema: (rich?.inputSchema ?? {}) as JsonObject });
+    await call("json_schema_echo", { schema: rich?.inputSchema ?? {} });
     break;
   }
   default:

@@ -13,8 +13,14 @@ export const CONFORMANCE_PACKAGES = {
 } as const;
 
 /** PyPI packages, one virtual environment each: the two need different majors of `mcp`. */
-export const FASTMCP_PACKAGES = { fastmcp: "4.1.4", "fastmcp-tasks": "4.1.4" } as const;
-export const PYTHON_SDK_PACKAGES = { mcp: "1.30.0", uvicorn: "0.54.0" } as const;
+export const FASTMCP_PACKAGES = {
+  fastmcp: "4.1.4",
+  "fastmcp-tasks": "4.1.4",
+} as const;
+export const PYTHON_SDK_PACKAGES = {
+  mcp: "1.30.0",
+  uvicorn: "0.54.0",
+} as const;
 
 /** Pinned in programs/rmcp/Cargo.toml, programs/tower-mcp/Cargo.toml and programs/mcp-go/go.mod; named here for the table. */
 export const RMCP = "3.11.0";

@@ -5,7 +5,9 @@ import { existsSync, readFileSync } from "node:fs";
 export interface WireEntry {
   readonly at: number;
   readonly dir: "out" | "in";
+  /** HTTP: the status, and the number of the exchange that carried it. */
   readonly status?: number;
+  readonly exchange?: number;
   readonly message: WireMessage;
 }
 
@@ -27,6 +29,8 @@ export interface Wire {
   received(method: string): readonly WireEntry[];
   /** What the server answered to this request. */
   answerTo(request: WireEntry): WireMessage | undefined;
+  /** Calls that the server took: it did not turn them away as belonging to another revision. */
+  callsTaken(): readonly WireEntry[];
   /** The task id in the first handle that the server gave. */
   taskId(): string | undefined;
 }
@@ -40,16 +44,23 @@ export function readWire(file: string): Wire {
     .map((line) => JSON.parse(line) as WireEntry);
   const of = (dir: "out" | "in", method: string) =>
     entries.filter((entry) => entry.dir === dir && entry.message.method === method);
-  const answerTo = (request: WireEntry) =>
+  // Some servers answer what they refuse under an id of their own: over HTTP the exchange tells what it belongs to.
+  const answerEntry = (request: WireEntry) =>
     entries
       .slice(entries.indexOf(request) + 1)
-      .find(({ dir, message }) => dir === "in" && message.id === request.message.id && isAnswer(message))
-      ?.message;
+      .find(
+        ({ dir, message, exchange, status }) =>
+          dir === "in" &&
+          isAnswer(message) &&
+          (message.id === request.message.id || (exchange === request.exchange && (status ?? 0) >= 400)),
+      );
+  const answerTo = (request: WireEntry) => answerEntry(request)?.message;
   return {
     entries,
     sent: (method) => of("out", method),
     received: (method) => of("in", method),
     answerTo,
+    callsTaken: () => of("out", "tools/call").filter((call) => (answerEntry(call)?.status ?? 200) < 400),
     taskId() {
       for (const call of of("out", "tools/call")) {
         const id = taskIdOf(answerTo(call)?.result);

@@ -27,13 +27,10 @@ func main() {
 		mcp.WithTaskSupport(mcp.TaskSupportRequired),
 		mcp.WithNumber("seconds", mcp.Required()),
 	)
-	s.AddTaskTool(crunch, func(ctx context.Context, request mcp.CallToolRequest) (*mcp.CreateTaskResult, error) {
+	s.AddTaskTool(crunch, func(_ context.Context, request mcp.CallToolRequest) (*mcp.CreateTaskResult, error) {
+		// The context ends with the request that created the task, not with the task: it cannot be waited on.
 		seconds := request.GetFloat("seconds", 1)
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(time.Duration(seconds * float64(time.Second))):
-		}
+		time.Sleep(time.Duration(seconds * float64(time.Second)))
 		text := mcp.NewTextContent(fmt.Sprintf("crunched %v", seconds))
 		return &mcp.CreateTaskResult{Content: []mcp.Content{text}}, nil
 	})
@@ -42,7 +39,7 @@ func main() {
 		mcp.WithTaskSupport(mcp.TaskSupportRequired),
 	)
 	s.AddTaskTool(deploy, func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CreateTaskResult, error) {
-		answer, err := s.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{
+		answer, err := s.RequestElicitation(context.WithoutCancel(ctx), mcp.ElicitationRequest{Params: mcp.ElicitationParams{
 			Message: "Deploy?",
 			RequestedSchema: map[string]any{
 				"type":       "object",
