@@ -1,12 +1,12 @@
 /** Owns the drop-in: an SDK client whose `callTool` sees tasks through to their end. What it does not take over passes through. */
 import type { McpCallingClientLike } from "../connection/sdk/clientTypes.js";
-import { connectionOver, readOptions } from "../connection/sdk/sdkConnection.js";
+import { checkOptions, connectionOver, readOptions } from "../connection/sdk/sdkConnection.js";
 import { notConnected } from "../connection/sdk/sdkFailures.js";
 import { createInterceptor, type Declared } from "../connection/sdk/sdkInterceptor.js";
 import { createSdkSession } from "../connection/sdk/sdkSession.js";
 import type { Connection, RequestOptions } from "../connection/types.js";
 import { ClientClosedError } from "../errors.js";
-import { sleep, systemClock } from "../internal/clock.js";
+import { sleep } from "../internal/clock.js";
 import { isObject, type JsonObject } from "../internal/json.js";
 import {
   callToolResultSchema,
@@ -15,7 +15,7 @@ import {
   TASKS_EXTENSION,
   type ClientCapabilities,
 } from "../protocol/index.js";
-import { mustBeObject, oneOf, type TaskClientOptions } from "./options.js";
+import { mustBeObject, nonEmpty, oneOf, type TaskClientOptions } from "./options.js";
 import { callThroughSdk, type SdkRequestOptions } from "./sdkCall.js";
 import { clientHandlers } from "./sdkQuestions.js";
 import { TaskClient } from "./taskClient.js";
@@ -64,7 +64,8 @@ export function withTasks<Client extends McpCallingClientLike>(
   mustBeObject("options", options);
   const { server, identity, reconnect, onAbort = "leave", ...clientOptions } = options;
   oneOf("onAbort", onAbort, ["leave", "cancel"]);
-  const clock = options.clock ?? systemClock;
+  if (server !== undefined) nonEmpty("server", server);
+  const { clock } = checkOptions(client, { identity, reconnect, clock: options.clock });
   const session = createSdkSession(client, { clock, reconnect });
   const interceptor = createInterceptor(session);
   const taskClient = new TaskClient({
@@ -87,7 +88,7 @@ export function withTasks<Client extends McpCallingClientLike>(
   }
 
   async function connectTasks(): Promise<string> {
-    const settings = readOptions(client, { ...(identity !== undefined && { identity }), clock });
+    const settings = readOptions(client, { identity, clock });
     const name = server ?? client.getServerVersion()?.name ?? settings.identity;
     await taskClient.connect(name, dressed(connectionOver(session, settings), whoAsks, options));
     return name;

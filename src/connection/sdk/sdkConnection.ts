@@ -108,7 +108,24 @@ export function connectionOver(
 export function readOptions(
   client: McpClientLike,
   options: SdkConnectionOptions,
-): { identity: string; timeoutMs: number; clock: Clock; reconnect: (() => Promise<void>) | undefined } {
+): CheckedOptions & { identity: string } {
+  const checked = checkOptions(client, options);
+  const identity = checked.identity ?? identityOf(client);
+  if (identity !== undefined) return { ...checked, identity };
+  throw new TypeError(
+    "identity: expected a non-empty string (the server gives itself no name, or the client is not connected)",
+  );
+}
+
+interface CheckedOptions {
+  readonly identity: string | undefined;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly reconnect: (() => Promise<void>) | undefined;
+}
+
+/** @internal What can be checked before the server is known. Throws `TypeError`. */
+export function checkOptions(client: McpClientLike, options: SdkConnectionOptions): CheckedOptions {
   if (!isClient(client)) {
     throw new TypeError(
       "client: expected a Client of @modelcontextprotocol/sdk 1.x or @modelcontextprotocol/client 2.x",
@@ -116,7 +133,10 @@ export function readOptions(
   }
   if (typeof options !== "object" || options === null) throw new TypeError("options: expected an object");
   refuseUnknown("sdkConnection", options, SDK_OPTIONS);
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, clock = systemClock, reconnect } = options;
+  const { identity, timeoutMs = DEFAULT_TIMEOUT_MS, clock = systemClock, reconnect } = options;
+  if (identity !== undefined && (typeof identity !== "string" || identity === "")) {
+    throw new TypeError("identity: expected a non-empty string");
+  }
   if (typeof timeoutMs !== "number" || !(timeoutMs > 0)) {
     throw new TypeError("timeoutMs: expected a positive number of milliseconds");
   }
@@ -125,12 +145,6 @@ export function readOptions(
   }
   if (reconnect !== undefined && typeof reconnect !== "function") {
     throw new TypeError("reconnect: expected a function");
-  }
-  const { identity = identityOf(client) } = options;
-  if (typeof identity !== "string" || identity === "") {
-    throw new TypeError(
-      "identity: expected a non-empty string (the server gives itself no name, or the client is not connected)",
-    );
   }
   return { identity, timeoutMs, clock, reconnect };
 }
