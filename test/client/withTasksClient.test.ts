@@ -125,6 +125,31 @@ describe("connecting and closing", () => {
     });
   });
 
+  test("a client that is connected past the wrapper, and again: no call slips by us", async () => {
+    const server = await startServer();
+    const two = newTwo(ALL);
+    const wrapped = hostTwo(withTasks(two, FAST));
+    onTestFinished(() => wrapped.client.close());
+    const legacy = await startRaw();
+    const one = newOne(ALL);
+    const other = hostOne(withTasks(one, FAST));
+    onTestFinished(() => other.client.close());
+    const task = { status: "completed", result: { content: [{ type: "text", text: "done" }] } };
+    for (let round = 0; round < 2; round += 1) {
+      await Promise.all([two.connect(httpTwo(server.url)), one.connect(httpOne(legacy.url))]);
+      const [ours, theirs] = await Promise.all([
+        wrapped.call({ name: "slow", arguments: { ms: 20, text: "late" } }),
+        other.call({ name: "must", arguments: { task } }),
+      ]);
+      expect(ours).toMatchObject({ content: [{ text: "late" }] });
+      expect(theirs).toEqual(task.result);
+      await Promise.all([two.close(), one.close()]);
+    }
+    expect(JSON.stringify([server.log(), await legacy.control("log")])).not.toContain("mcp-taskrail/");
+    expect(await wrapped.client.taskClient.tasks()).toHaveLength(2);
+    expect(await other.client.taskClient.tasks()).toHaveLength(2);
+  });
+
   test("close ends what is open, puts the transport back and closes the client", async () => {
     const server = await startServer();
     const { client, call } = await wrappedTwo(server.url);
