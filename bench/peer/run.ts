@@ -1,5 +1,5 @@
 /**
- * Compares a host on TaskClient with a host on the official client and its tasks package: the same tool calls, faults
+ * Compares a host on TaskClient, and one on withTasks, with a host on the official client and its tasks package: the same tool calls, faults
  * and kills, on the same server in a third process. Prints what the server and the parent saw. Build first.
  *
  * The peer is installed into a temporary folder and is no dependency. `--only <words>` runs the scenarios whose title
@@ -39,7 +39,11 @@ try {
 async function compare(peer: Side): Promise<void> {
   const { version } = JSON.parse(readFileSync(here("../../package.json"), "utf8")) as { version: string };
   const ours: Side = { label: `mcp-taskrail ${version}`, program: program(here("hostOurs.mjs")) };
-  const sides = [ours, peer];
+  const wrapped: Side = {
+    label: `withTasks on ${CLIENT.slice(CLIENT.indexOf("/") + 1)}`,
+    program: program(here("hostWithTasks.mjs")),
+  };
+  const sides = [ours, wrapped, peer];
   const wanted = process.argv.indexOf("--only");
   const word = wanted === -1 ? "" : (process.argv[wanted + 1] ?? "");
   const rows = [];
