@@ -84,9 +84,13 @@ async function answered(bench: Bench): Promise<Cell> {
     ...jobOf(call),
     answer: call.answer,
   });
+  const { wire } = run;
+  const [fetch] = wire.sent("tasks/result");
+  if (fetch !== undefined && wire.answerTo(fetch)?.error?.code === -32601) {
+    return na("the server has no tasks/result in 2025-11-25, over which it would ask");
+  }
   const out = beyond(run) ?? withoutTask(bench, run) ?? ended(run, finished(bench), call.expect);
   if (out !== undefined) return out;
-  const { wire } = run;
   if (wire.received("elicitation/create").some((request) => !namesTask(request))) {
     return na("the server's question names no task: it goes to the SDK client's own handler, as any other");
   }

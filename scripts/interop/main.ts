@@ -4,7 +4,7 @@
  *
  *   npm run interop -- [--scratch FOLDER] [--server TEXT] [--client TEXT] [--transport http|stdio] [--json] [--no-suite]
  */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -71,22 +71,24 @@ for (const server of SERVERS) {
 
 const suite = flags["no-suite"] || flags.server !== "" ? undefined : await runSuite(scratch);
 const versions = clientVersions();
-if (flags.json) {
-  const rows = results.map(({ server, ...rest }) => ({
+const report = {
+  versions,
+  rows: results.map(({ server, ...rest }) => ({
     server: server.name,
     version: server.version,
     language: server.language,
     generation: server.generation,
     ...rest,
-  }));
-  console.log(JSON.stringify({ versions, rows, suite }, null, 2));
+  })),
+  suite,
+};
+writeFileSync(join(scratch.folder, "results.json"), `${JSON.stringify(report, null, 2)}\n`);
+if (flags.json) {
+  console.log(JSON.stringify(report, null, 2));
 } else {
   console.log(markdown(results));
-  console.log(
-    `\nclients: ${Object.entries(versions)
-      .map((pair) => pair.join(" "))
-      .join(", ")}`,
-  );
+  const clients = Object.entries(versions).map((pair) => pair.join(" "));
+  console.log(`\nclients: ${clients.join(", ")}`);
   if (suite !== undefined) console.log(printSuite(suite));
 }
 killAll();
