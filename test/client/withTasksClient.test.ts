@@ -11,6 +11,7 @@ import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
 import { Client as ClientTwo } from "@modelcontextprotocol/client";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { ClientClosedError, withTasks, type KeyvLike } from "../../src/index.js";
+import { createDeferred } from "../../src/internal/deferred.js";
 import { spawnTaskServer } from "../../src/testing/index.js";
 import { rejection, startServer, stdioServers } from "../connection/sdk/support.js";
 import { startOfficial, startRaw, stopServers } from "../helpers/legacy.js";
@@ -155,7 +156,7 @@ describe("connecting and closing", () => {
     const { client, call } = await wrappedTwo(server.url);
     const transport = client.transport as unknown as Record<string, unknown>;
     const open = rejection(call({ name: "cancellable" }));
-    await expect.poll(() => server.tasks().length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => server.tasks().length, { timeout: 10_000 }).toBe(1);
     expect(Object.hasOwn(transport, "send")).toBe(true);
     await client.close();
     expect(await open).toBeInstanceOf(ClientClosedError);
@@ -189,14 +190,15 @@ describe("a transport that is lost", () => {
     const { client, call } = await wrappedTwo(server.url, {}, sdk);
     const errors: unknown[] = [];
     client.onerror = (error) => errors.push(error);
-    const called = rejection(call({ name: "slow", arguments: { ms: 500 } }));
-    await expect.poll(() => server.tasks().length, { timeout: 5000 }).toBe(1);
+    const called = rejection(call({ name: "cancellable" }));
+    await expect.poll(() => server.tasks().length, { timeout: 10_000 }).toBe(1);
     await sdk.close();
     expect(await called).toMatchObject({ code: "CONNECTION_CLOSED" });
     await client.connect(httpTwo(server.url));
+    for (const task of await client.taskClient.tasks()) await task.cancel();
     await expect
-      .poll(async () => (await client.taskClient.tasks())[0]?.status, { timeout: 5000 })
-      .toBe("completed");
+      .poll(async () => (await client.taskClient.tasks())[0]?.status, { timeout: 10_000 })
+      .toBe("cancelled");
     // Its answer is not given to a client that no longer waits for it.
     expect(errors).toEqual([]);
   });
@@ -215,10 +217,10 @@ describe("a transport that is lost", () => {
     onTestFinished(() => client.close());
     await client.connect(transport);
     const { call } = hostTwo(client);
+    const created = createDeferred<void>();
+    client.taskClient.on("created", () => created.resolve());
     const called = call({ name: "slow", arguments: { ms: 3000, text: "outlived" } });
-    await expect
-      .poll(() => servers.log().some(({ method }) => method === "tools/call"), { timeout: 5000 })
-      .toBe(true);
+    await created.promise;
     const { pid } = transport;
     if (pid === null) throw new Error("no process");
     process.kill(pid, "SIGKILL");
@@ -237,11 +239,11 @@ describe("a transport that is lost", () => {
     const { call, client } = await wrappedOne(server.url, { reconnect: connect }, sdk);
     const called = call({ name: "must", arguments: { task: { holds: true } } });
     await expect
-      .poll(async () => (await client.taskClient.tasks())[0]?.status, { timeout: 5000 })
+      .poll(async () => (await client.taskClient.tasks())[0]?.status, { timeout: 10_000 })
       .toBe("working");
     await sdk.close();
     const result = { content: [{ type: "text", text: "outlived" }] };
-    await expect.poll(() => sdk.transport !== undefined, { timeout: 5000 }).toBe(true);
+    await expect.poll(() => sdk.transport !== undefined, { timeout: 10_000 }).toBe(true);
     await server.control("finish", { result });
     expect(await called).toEqual(result);
   });
@@ -250,7 +252,7 @@ describe("a transport that is lost", () => {
 describe("stored tasks", () => {
   const slow = (callId: string): { name: string; arguments: { ms: number }; _meta: object } => ({
     name: "slow",
-    arguments: { ms: 300 },
+    arguments: { ms: 1500 },
     _meta: { "mcp-taskrail/callId": callId, "mcp-taskrail/context": { chat: 5 } },
   });
 
@@ -259,7 +261,7 @@ describe("stored tasks", () => {
     const store = new Map();
     const first = await wrappedTwo(server.url, { store });
     const called = rejection(first.call(slow("turn-1") as never));
-    await expect.poll(() => server.tasks().length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => server.tasks().length, { timeout: 10_000 }).toBe(1);
     await first.client.close();
     await called;
     const settled: unknown[] = [];
@@ -267,7 +269,7 @@ describe("stored tasks", () => {
       void settled.push({ id, context, status });
     await wrappedTwo(server.url, { store, onSettled });
     await expect
-      .poll(() => settled, { timeout: 5000 })
+      .poll(() => settled, { timeout: 10_000 })
       .toEqual([{ id: "turn-1", context: { chat: 5 }, status: "completed" }]);
   });
 
@@ -293,7 +295,7 @@ describe("stored tasks", () => {
     const store = new Map();
     const first = await wrappedTwo(server.url, { store });
     const called = rejection(first.call(slow("turn-3") as never));
-    await expect.poll(() => server.tasks().length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => server.tasks().length, { timeout: 10_000 }).toBe(1);
     await first.client.close();
     await called;
     let broken = true;

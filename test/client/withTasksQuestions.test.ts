@@ -196,7 +196,7 @@ describe.each([
 ])("handlers of a client %s", (_name, rig) => {
   test("F134: without one, the question stays open for whoever answers it", async () => {
     const { answer, taskClient } = await rig.start(undefined);
-    await expect.poll(async () => (await taskClient.pendingInputs()).length, { timeout: 5000 }).toBe(1);
+    await expect.poll(async () => (await taskClient.pendingInputs()).length, { timeout: 10_000 }).toBe(1);
     const [pending] = await taskClient.pendingInputs();
     if (pending === undefined) throw new Error("no question");
     expect(pending).toMatchObject({ kind: "elicitation-form" });
@@ -208,7 +208,7 @@ describe.each([
     const { answer, taskClient } = await rig.start(async () => Promise.reject(new Error("the dialog broke")));
     const errors: unknown[] = [];
     taskClient.on("error", ({ error }) => errors.push(error));
-    await expect.poll(() => errors.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => errors.length, { timeout: 10_000 }).toBe(1);
     expect((errors[0] as CallbackError).code).toBe("CALLBACK");
     expect(String((errors[0] as CallbackError).cause)).toContain("the dialog broke");
     const [pending] = await taskClient.pendingInputs();

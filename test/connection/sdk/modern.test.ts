@@ -136,15 +136,15 @@ test("arguments that a tool wants in headers are there, and the caller's own bes
 
 test("F023: the first call always asks for progress, which keeps it alive beyond its timeout", async () => {
   const server = await startServer();
-  const connection = sdkConnection(await connectTwo(server), { timeoutMs: 400 });
+  const connection = sdkConnection(await connectTwo(server), { timeoutMs: 1000 });
   const notices: Notice[] = [];
-  const params = { name: "inline", arguments: { steps: 8, stepMs: 120 } };
+  const params = { name: "inline", arguments: { steps: 4, stepMs: 350 } };
   const answer = await connection.request("tools/call", params, {
     ...requestOptions,
     onNotice: (notice) => notices.push(notice),
   });
-  expect(answer["content"]).toEqual([{ type: "text", text: "8 steps" }]);
-  expect(notices.map(({ params: { progress } }) => progress)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(answer["content"]).toEqual([{ type: "text", text: "4 steps" }]);
+  expect(notices.map(({ params: { progress } }) => progress)).toEqual([1, 2, 3, 4]);
   await connection.request("tools/call", { name: "echo" }, requestOptions);
   const calls = server.log().filter(({ method }) => method === "tools/call");
   for (const { params: sent, id } of calls) {
@@ -154,12 +154,12 @@ test("F023: the first call always asks for progress, which keeps it alive beyond
 
 test("F025: a handle that comes after the caller gave up is taken, whatever he does next", async () => {
   const server = await startServer({
-    faults: [{ kind: "delay", ms: 300, processed: true, method: "tools/call" }],
+    faults: [{ kind: "delay", ms: 1500, processed: true, method: "tools/call" }],
   });
   const { tasks } = newTasks();
   await tasks.connect("server", sdkConnection(await connectTwo(server)));
   const failed = await rejection(
-    tasks.callTool("server", { name: "slow", arguments: { ms: 50 } }, { timeoutMs: 50, callId: "late" }),
+    tasks.callTool("server", { name: "slow", arguments: { ms: 50 } }, { timeoutMs: 700, callId: "late" }),
   );
   expect(failed).toMatchObject({ code: "WAIT_TIMEOUT" });
   const task = await tasks.task("late");
@@ -201,8 +201,9 @@ describe("push", () => {
     over.catch(() => undefined);
     return { ...heard, over, stop: (reason) => ending.abort(reason) };
   }
-  const startTask = async (connection: Connection, ms: number): Promise<string> => {
-    const params = { name: "slow", arguments: { ms } };
+  /** A task that ends when it is cancelled. */
+  const startTask = async (connection: Connection): Promise<string> => {
+    const params = { name: "cancellable", arguments: {} };
     return (await connection.request("tools/call", params, requestOptions))["taskId"] as string;
   };
 
@@ -212,11 +213,13 @@ describe("push", () => {
     const errors: unknown[] = [];
     client.onerror = (error) => errors.push(error);
     const connection = sdkConnection(client);
-    const taskId = await startTask(connection, 300);
+    const taskId = await startTask(connection);
     const heard = listen(connection, [taskId, "no-such-task"]);
-    await expect.poll(() => heard.notices.length, { timeout: 5000 }).toBeGreaterThan(0);
+    await expect.poll(() => heard.acknowledged.length, { timeout: 10_000 }).toBe(1);
+    await connection.request("tasks/cancel", { taskId }, requestOptions);
+    await expect.poll(() => heard.notices.length, { timeout: 10_000 }).toBeGreaterThan(0);
     expect(heard.acknowledged).toEqual([[taskId]]);
-    expect(heard.notices.at(-1)?.params).toMatchObject({ taskId, status: "completed" });
+    expect(heard.notices.at(-1)?.params).toMatchObject({ taskId, status: "cancelled" });
     await server.close();
     await heard.over;
     expect(errors).toEqual([]);
@@ -229,15 +232,16 @@ describe("push", () => {
     await client.connect(over === "HTTP" ? http(server) : servers.next());
     onTestFinished(() => client.close());
     const connection = sdkConnection(client);
-    const taskId = await startTask(connection, 400);
+    const taskId = await startTask(connection);
     const left = listen(connection, [taskId]);
-    await expect.poll(() => left.acknowledged.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => left.acknowledged.length, { timeout: 10_000 }).toBe(1);
     const stays = listen(connection, [taskId]);
-    await expect.poll(() => stays.acknowledged.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => stays.acknowledged.length, { timeout: 10_000 }).toBe(1);
     const enough = new Error("enough");
     left.stop(enough);
     expect(await rejection(left.over)).toBe(enough);
-    await expect.poll(() => stays.notices.length, { timeout: 5000 }).toBeGreaterThan(0);
+    await connection.request("tasks/cancel", { taskId }, requestOptions);
+    await expect.poll(() => stays.notices.length, { timeout: 10_000 }).toBeGreaterThan(0);
     expect(left.notices).toEqual([]);
   });
 
@@ -245,7 +249,7 @@ describe("push", () => {
     const server = await startServer({ push: true });
     const client = await connectTwo(server);
     const connection = sdkConnection(client);
-    const taskId = await startTask(connection, 10_000);
+    const taskId = await startTask(connection);
     server.addFault({ kind: "stream", endAfterMs: 20, end: "abort", method: "subscriptions/listen" });
     expect(await rejection(listen(connection, [taskId]).over)).toBeInstanceOf(ConnectionError);
     server.addFault({ kind: "stream", endAfterMs: 20, end: "end", method: "subscriptions/listen" });
