@@ -3,13 +3,15 @@ import { InvalidResponseError } from "../errors.js";
 import type { InputRequestEntry, TaskSnapshot } from "../protocol/index.js";
 import { backoffMs, intervalMs } from "../task/policy.js";
 import { YieldedPoll, type FollowUps } from "./followUps.js";
+import { outcomeOf } from "../task/outcome.js";
+import { createNoticeIntake } from "./noticeIntake.js";
 import { createPollPace } from "./pollPace.js";
 import { asTasksError, retryClass } from "./retryTable.js";
 import type { RecordKeeper } from "./recordKeeper.js";
 import type { Scheduler } from "./scheduler.js";
 import type { SharedTasks } from "./sharedTasks.js";
 import type { UsableInputs } from "./snapshotInputs.js";
-import { createSnapshotTaking } from "./snapshotTaking.js";
+import { createSnapshotTaking, mayBeLate } from "./snapshotTaking.js";
 import type { SubscriptionHub } from "./subscriptionHub.js";
 import type { EngineOptions, Tell } from "./types.js";
 
@@ -60,6 +62,15 @@ export function createPollStep(context: {
   let lookedAt = clock.monotonic();
   let goneInRow = 0;
   let failingSince: number | undefined;
+  /** When a notice was last taken, on the monotonic clock. */
+  let noticedAt = -Infinity;
+  let overtakenInRow = 0;
+  const intake = createNoticeIntake({
+    take: takeNotice,
+    everyMs: options.poll.minIntervalMs,
+    clock,
+    scheduler,
+  });
 
   const taskId = keeper.record.taskId ?? "";
   const share = context.shared.join(taskId, (snapshot, source) => {
@@ -68,10 +79,7 @@ export function createPollStep(context: {
     void quietly(taking.take(rest, source));
   });
   const seat = context.push.join(taskId, {
-    take(snapshot) {
-      share.tell(snapshot, "notice");
-      void quietly(takeNotice(snapshot));
-    },
+    take: (snapshot) => intake.offer(snapshot, outcomeOf(snapshot) !== undefined),
     covered: () => pullIn(pace.remainingMs()),
     lost() {
       if (planned === "safety") pullIn(pace.lostMs());
@@ -84,6 +92,7 @@ export function createPollStep(context: {
     if (planned === "safety") seat.saved(pace.missed());
     planned = "interval";
     scheduler.cancel(lookKey);
+    intake.stop();
     share.leave();
     seat.leave();
   }
@@ -144,13 +153,20 @@ export function createPollStep(context: {
     }
     let failedMs: number | undefined;
     let isAnswered = false;
+    /** A notice came in between, and the answer may be from before it. */
+    let isOvertaken = false;
     try {
       await keeper.apply({ type: "pollStarted" });
       await lookIntoStore();
       if (over.aborted) return;
       const snapshot = await context.followUps.get();
-      share.tell(snapshot, "poll");
-      await taking.take(snapshot, "poll");
+      // Twice in a row would be a server that contradicts itself: then its answer counts, as ever.
+      isOvertaken = noticedAt >= beganAt && overtakenInRow === 0 && mayBeLate(keeper.record, snapshot);
+      overtakenInRow = isOvertaken ? 1 : 0;
+      if (!isOvertaken) {
+        share.tell(snapshot, "poll");
+        await taking.take(snapshot, "poll");
+      }
       failingSince = undefined;
       goneInRow = 0;
       isAnswered = true;
@@ -168,13 +184,21 @@ export function createPollStep(context: {
     // It has outlived its first interval by now.
     if (isAnswered) seat.want();
     const isPushed = isAnswered && seat.coveredSince !== undefined && beganAt >= seat.coveredSince;
-    if (isPushed && !isWatchful()) schedule(pace.safetyMs(), "safety");
+    if (isPushed && !isWatchful() && !isOvertaken) schedule(pace.safetyMs(), "safety");
     else schedule(pace.politeMs(), "interval");
   }
 
   async function takeNotice(snapshot: TaskSnapshot): Promise<void> {
+    if (over.aborted) return;
     goneInRow = 0;
-    const { unproven } = await taking.take(snapshot, "notice");
+    // Nobody is told that a question is over by what may be older than the question.
+    if (mayBeLate(keeper.record, snapshot)) return pullInSafety();
+    noticedAt = clock.monotonic();
+    share.tell(snapshot, "notice");
+    const unproven = await taking.take(snapshot, "notice").then(
+      (moved) => moved.unproven,
+      () => false,
+    );
     const hidesQuestions = snapshot.status === "input_required" && snapshot.inputRequests === undefined;
     // What it does not say is asked for: an end without its payload is none yet.
     if (unproven || hidesQuestions) pullInSafety();

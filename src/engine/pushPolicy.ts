@@ -19,6 +19,9 @@ export type Verdict =
   /** Leave it for the cool-down. `report`: a person can mend it. */
   | { readonly kind: "rest"; readonly report?: unknown };
 
+const REPLACE_MIN_MS = 2000;
+const REPLACE_MAX_MS = 30_000;
+
 /** Ten intervals, and no more often than the option says. */
 const SAFETY_INTERVALS = 10;
 
@@ -52,6 +55,19 @@ export function verdictOf(end: StreamEnd, wasAcknowledged: boolean): Verdict {
 export function askedRestMs(end: StreamEnd): number {
   if (end.kind !== "failed" || !(end.error instanceof ConnectionError)) return 0;
   return end.error.retryAfterMs ?? 0;
+}
+
+/**
+ * From the acknowledgement of a stream to its replacement by one for more tasks. `inRow`: how many streams were replaced
+ * without a longer rest between. Each costs a look at every task, so where tasks keep coming, new ones are polled longer.
+ */
+export function replaceAfterMs(inRow: number): number {
+  return Math.min(REPLACE_MIN_MS * 2 ** Math.min(inRow, 10), REPLACE_MAX_MS);
+}
+
+/** The replacements in a row after one more, of a stream that lived so long. */
+export function replacedInRow(before: number, livedMs: number): number {
+  return livedMs >= 2 * REPLACE_MAX_MS ? 0 : before + 1;
 }
 
 /** Whether a stream makes up for the failures before it. */

@@ -1,6 +1,8 @@
 /** Owns what is made of a snapshot of a task, from wherever it comes: how far it is believed, and what is said of it. It plans no polls. */
 import { InvalidResponseError, type TasksError } from "../errors.js";
 import type { InputRequestEntry, TaskSnapshot } from "../protocol/index.js";
+import { isTerminalStatus } from "../task/outcome.js";
+import type { TaskRecord } from "../task/record.js";
 import { isStale, type Moved } from "../task/transition.js";
 import type { RecordKeeper } from "./recordKeeper.js";
 import type { UsableInputs } from "./snapshotInputs.js";
@@ -71,4 +73,17 @@ export function createSnapshotTaking(context: {
   }
 
   return { take, sayOnce };
+}
+
+/**
+ * True for a snapshot that closes an open question without showing that it is newer than what is known. Where two ways
+ * bring snapshots (polls and a stream), such a one may be from before the question.
+ */
+export function mayBeLate(record: TaskRecord, seen: TaskSnapshot): boolean {
+  if (isTerminalStatus(seen.status)) return false;
+  if (seen.status === "input_required" && seen.inputRequests === undefined) return false;
+  const shown = new Set(seen.status === "input_required" ? seen.inputRequests?.map(([key]) => key) : []);
+  const closes = record.questions.some(({ key, state }) => state === "open" && !shown.has(key));
+  // What is known is the older one: the snapshot is news.
+  return closes && !isStale(seen, record.snapshot);
 }

@@ -9,7 +9,15 @@ import { unnested } from "../protocol/task.js";
 import { createBreathing } from "./breathing.js";
 import { createListenedTasks, type PushMember } from "./listenedTasks.js";
 import { openListenStream, type ListenStream } from "./listenStream.js";
-import { askedRestMs, reopenDelayMs, verdictOf, wasUseful, type StreamEnd } from "./pushPolicy.js";
+import {
+  askedRestMs,
+  reopenDelayMs,
+  replaceAfterMs,
+  replacedInRow,
+  verdictOf,
+  wasUseful,
+  type StreamEnd,
+} from "./pushPolicy.js";
 import { asTasksError } from "./retryTable.js";
 import type { Scheduler } from "./scheduler.js";
 import type { ServerLane } from "./serverLane.js";
@@ -38,8 +46,6 @@ export interface SubscriptionHub {
 
 /** Tasks that come and go within this time share one change of the stream. */
 const GATHER_MS = 250;
-/** A stream is replaced at most this often: until then, tasks that came later are polled. */
-const REPLACE_EVERY_MS = 2000;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -63,6 +69,8 @@ export function createSubscriptionHub(
   let opening: ListenStream | undefined;
   let state: PushState = "closed";
   let failures = 0;
+  /** Streams that were replaced in a row. */
+  let replaced = 0;
   let recheckedBefore = false;
   let notBefore = -Infinity;
   let savedPolls = 0;
@@ -88,7 +96,7 @@ export function createSubscriptionHub(
     if (!tasks.anyWanted) return closeAll();
     if (opening !== undefined || scheduler.dueIn(openKey) !== undefined || missing().length === 0) return;
     const restMs = notBefore - clock.monotonic();
-    const freshMs = current === undefined ? 0 : REPLACE_EVERY_MS - current.livedMs;
+    const freshMs = current === undefined ? 0 : replaceAfterMs(replaced) - current.livedMs;
     scheduler.schedule(openKey, Math.max(gatherMs, restMs, freshMs), open);
   }
 
@@ -110,6 +118,7 @@ export function createSubscriptionHub(
     opening = undefined;
     const old = current;
     current = stream;
+    if (old !== undefined) replaced = replacedInRow(replaced, old.livedMs);
     old?.close();
     recheckedBefore = false;
     tellState("open");
@@ -153,7 +162,8 @@ export function createSubscriptionHub(
   function takeVerdict(stream: ListenStream, end: StreamEnd): void {
     const verdict = verdictOf(end, stream.acknowledged !== undefined);
     const askedMs = askedRestMs(end);
-    if (askedMs > 0) lane.leaveAlone(askedMs);
+    // Streams wait as long as they are asked to. Polls are all that is left, and find out what the server wants of them.
+    if (askedMs > 0) lane.leaveAlone(Math.min(askedMs, options.retry.maxDelayMs));
     if (verdict.kind === "rest") {
       if (verdict.report !== undefined) report("refused", verdict.report, "The server refuses to push");
       return rest();
@@ -184,6 +194,7 @@ export function createSubscriptionHub(
     breathing.closed();
     for (const stream of [current, opening]) stream?.close();
     current = opening = undefined;
+    replaced = 0;
     if (state === "open") tellState("closed");
   }
 
@@ -215,7 +226,8 @@ export function createSubscriptionHub(
       },
       saved: (polls) => void (savedPolls += polls),
       leave() {
-        if (tasks.leave(taskId, member)) review();
+        // Nothing is to be opened for it; with thousands of tasks that end at once, looking would cost.
+        if (tasks.leave(taskId, member) && !tasks.anyWanted && !stopped) closeAll();
       },
     };
   }

@@ -330,9 +330,9 @@ function wasExpired(record: TaskRecord, elapsedMs: number): "expired" | "unknown
 /** True when both times can be read and the new one is the older. Unreadable times prove nothing. */
 export function isStale(
   before: Pick<StoredSnapshot, "lastUpdatedAt"> | undefined,
-  after: Pick<TaskSnapshot, "lastUpdatedAt">,
+  after: Pick<StoredSnapshot, "lastUpdatedAt"> | undefined,
 ): boolean {
-  if (before?.lastUpdatedAt === undefined || after.lastUpdatedAt === undefined) return false;
+  if (before?.lastUpdatedAt === undefined || after?.lastUpdatedAt === undefined) return false;
   // NaN compares as false with everything.
   return Date.parse(after.lastUpdatedAt) < Date.parse(before.lastUpdatedAt);
 }
