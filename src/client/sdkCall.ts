@@ -1,7 +1,13 @@
 /** Owns one `callTool` of a wrapped SDK client: what the host gave the SDK becomes a call of ours, and its end the SDK's answer. */
 import type { WireError } from "../connection/rpc.js";
 import type { CapturedRequest, SdkInterceptor } from "../connection/sdk/sdkInterceptor.js";
-import { InvalidResultError, RpcError, TaskFailedError, WaitTimeoutError } from "../errors.js";
+import {
+  ClientClosedError,
+  InvalidResultError,
+  RpcError,
+  TaskFailedError,
+  WaitTimeoutError,
+} from "../errors.js";
 import { linkSignals } from "../internal/abort.js";
 import { MAX_TIMER_MS, type Clock } from "../internal/clock.js";
 import { isObject, type JsonObject } from "../internal/json.js";
@@ -81,14 +87,12 @@ export async function callThroughSdk(
   let running: Promise<Ending> | undefined;
 
   function onRequest(request: CapturedRequest): void {
-    const goesOn = shown?.lost === true;
     shown = request;
-    // The SDK may repeat a call that the server turned away.
-    if (!goesOn || running === undefined) {
-      running = run(request.params, { options, limits: limits.signal, stop: stop.signal }, context, {
-        progress: (params) => shown?.progress(params),
-      });
-    }
+    // The SDK repeats a call whose error says that it did not run; that number may be the end of a task that did, and
+    // what is to be repeated was.
+    running ??= run(request.params, { options, limits: limits.signal, stop: stop.signal }, context, {
+      progress: (params) => shown?.progress(params),
+    });
     void running.then((ending) => (shown === request ? present(ending, request) : undefined));
   }
 
@@ -119,6 +123,8 @@ export async function callThroughSdk(
           stop.signal,
         );
       } catch (error) {
+        // No transport comes any more, whatever the answer is.
+        if (error instanceof ClientClosedError) throw error;
         const ending = isLost() ? await running : undefined;
         if (ending?.kind === "own") throw ending.error;
         if (ending === undefined || !isLost()) throw error;

@@ -157,6 +157,17 @@ describe("2.x, on a server of 2026-07-28", () => {
     expect((failed as Error).message).toContain("full");
   });
 
+  test("Promise 2: a task that failed with the number of a header mismatch has run: the SDK's own repetition calls nothing", async () => {
+    const { call, client } = await wrappedTwo(server.url);
+    await client.listTools();
+    const before = server.counters().calls["fail_rpc"] ?? 0;
+    const failed = await rejection(call({ name: "fail_rpc", arguments: { code: -32020, message: "gone" } }));
+    expect(failed).toBeInstanceOf(ProtocolError);
+    expect(failed).toMatchObject({ code: -32020 });
+    expect(server.counters().calls["fail_rpc"]).toBe(before + 1);
+    expect(await client.taskClient.tasks()).toHaveLength(1);
+  });
+
   test("the call's own JSON-RPC error is what the plain client gets", async () => {
     const [ours, theirs] = [await wrappedTwo(server.url), await plain()];
     const [one, two] = [

@@ -232,6 +232,30 @@ describe("a transport that is lost", () => {
     expect(calls).toHaveLength(1);
   });
 
+  test("one whose answer waits for the next transport ends when the client is closed instead", async () => {
+    const server = await startServer();
+    const sdk = newTwo(ALL);
+    let connections = 0;
+    const { call, client } = await wrappedTwo(
+      server.url,
+      {
+        async reconnect() {
+          connections += 1;
+          if (connections > 1) throw new Error("out of reach");
+          await sdk.connect(httpTwo(server.url));
+        },
+      },
+      sdk,
+    );
+    client.taskClient.on("settled", () => void sdk.close());
+    const called = rejection(call({ name: "slow", arguments: { ms: 1500 } }));
+    await expect.poll(() => server.tasks().length, { timeout: 10_000 }).toBe(1);
+    await sdk.close();
+    await expect.poll(() => connections, { timeout: 10_000 }).toBeGreaterThan(1);
+    await client.close();
+    expect(await called).toBeInstanceOf(ClientClosedError);
+  });
+
   test("1.x: a call outlives its session", async () => {
     const server = await startRaw();
     const sdk = newOne(ALL);
