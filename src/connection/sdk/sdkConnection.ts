@@ -1,5 +1,5 @@
 /** Owns the connection over an SDK client: which revision is spoken, who the server is. Requests are the session's and the dialects'. */
-import { ClientClosedError } from "../../errors.js";
+import { ClientClosedError, ConnectionError } from "../../errors.js";
 import { systemClock, type Clock } from "../../internal/clock.js";
 import { refuseUnknown } from "../../internal/options.js";
 import { PROTOCOL_VERSION } from "../../protocol/index.js";
@@ -15,7 +15,8 @@ import { sessionChannel } from "./sessionChannel.js";
 export interface SdkConnectionOptions {
   /**
    * Who the server is, across restarts: records are bound to it. Default: the name that the server gives itself, which
-   * is not enough where two servers of one name share a store under one name.
+   * is not enough where two servers of one name share a store under one name; and while the client is connected to a
+   * server that gives itself another, every request rejects with `ConnectionError` and is not sent.
    */
   readonly identity?: string | undefined;
   /** Without a sign of life, until a request is given up with `ConnectionError`. Default 60 000. `Infinity`: never. */
@@ -48,12 +49,20 @@ export function sdkConnection(client: McpClientLike, options: SdkConnectionOptio
   return connectionOver(createSdkSession(client, settings), settings);
 }
 
+interface ConnectionSettings {
+  readonly identity: string;
+  /** True where the host gave the identity: then the host answers for where the client connects. */
+  readonly isNamed: boolean;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
 type Limits = Pick<Partial<RequestOptions>, "signal" | "timeoutMs">;
 
 /** @internal The connection over a session that somebody else uses too. */
 export function connectionOver(
   session: SdkSession,
-  { identity, timeoutMs, clock }: { identity: string; timeoutMs: number; clock: Clock },
+  { identity, isNamed, timeoutMs, clock }: ConnectionSettings,
 ): Connection {
   let closed = false;
   let modern: Dialect | undefined;
@@ -62,6 +71,8 @@ export function connectionOver(
   /** Looked at anew for every request: a client that is connected again may have negotiated another revision. */
   function dialect(): Dialect | Connection {
     if (closed) throw new ClientClosedError();
+    const found = isNamed ? identity : identityOf(session.client);
+    if (found !== undefined && found !== identity) throw anotherServer();
     if (session.protocolVersion() === PROTOCOL_VERSION) {
       modern ??= modernConnection(session, { timeoutMs });
       return modern;
@@ -108,10 +119,10 @@ export function connectionOver(
 export function readOptions(
   client: McpClientLike,
   options: SdkConnectionOptions,
-): CheckedOptions & { identity: string } {
+): CheckedOptions & ConnectionSettings {
   const checked = checkOptions(client, options);
   const identity = checked.identity ?? identityOf(client);
-  if (identity !== undefined) return { ...checked, identity };
+  if (identity !== undefined) return { ...checked, identity, isNamed: checked.identity !== undefined };
   throw new TypeError(
     "identity: expected a non-empty string (the server gives itself no name, or the client is not connected)",
   );
@@ -159,4 +170,11 @@ function isClient(client: unknown): client is McpClientLike {
 function identityOf(client: McpClientLike): string | undefined {
   const name = client.getServerVersion()?.name;
   return typeof name === "string" && name !== "" ? `mcp:${name}` : undefined;
+}
+
+/** Tasks of the one are not asked for at the other, which would know none of them. */
+function anotherServer(): ConnectionError {
+  return new ConnectionError("The SDK client is connected to another server than before", {
+    mayHaveRun: false,
+  });
 }

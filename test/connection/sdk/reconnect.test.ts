@@ -1,6 +1,7 @@
 /** The connection follows the SDK client: to its next transport, to the next process of a server on stdio, past a handshake. */
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { sdkConnection, type Connection, type TaskHandle, type ToolCall } from "../../../src/index.js";
@@ -78,6 +79,37 @@ describe("a client whose host connects it again", () => {
     expect(first.onclose).toBe(onclose);
     expect(first.onerror).toBe(onerror);
   });
+});
+
+test("Promise 12: a client that is connected to another server asks it for nothing of the first", async () => {
+  const client = new ClientOne({ name: "host", version: "1.0.0" });
+  onTestFinished(() => client.close());
+  const asked: string[] = [];
+  const connectTo = async (name: string): Promise<void> => {
+    const server = new McpServer({ name, version: "1.0.0" });
+    server.registerTool("where", {}, () => {
+      asked.push(name);
+      return { content: [{ type: "text", text: name }] };
+    });
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    await server.connect(theirs);
+    await client.connect(ours);
+  };
+  const where = (connection: Connection): Promise<unknown> =>
+    connection.request("tools/call", { name: "where", arguments: {} }, requestOptions);
+  await connectTo("first");
+  const [connection, named] = [sdkConnection(client), sdkConnection(client, { identity: "either" })];
+  expect(await where(connection)).toMatchObject({ content: [{ text: "first" }] });
+  await client.close();
+  await connectTo("second");
+  const error = await rejection(where(connection));
+  expect(error).toMatchObject({ code: "CONNECTION", mayHaveRun: false });
+  expect(String(error)).toContain("another server");
+  expect(await where(named)).toMatchObject({ content: [{ text: "second" }] });
+  await client.close();
+  await connectTo("first");
+  expect(await where(connection)).toMatchObject({ content: [{ text: "first" }] });
+  expect(asked).toEqual(["first", "second", "first"]);
 });
 
 describe("reconnect", () => {
