@@ -51,6 +51,54 @@ export async function readText(
   return parts.join("");
 }
 
+const LINE_FEED = 10;
+const RETURN = 13;
+
+/**
+ * The body for a reader that knows no limit: it breaks off with `InvalidResponseError` where more comes. `each`: what
+ * may be so large, the body as a whole, or one event of a stream of server-sent events.
+ */
+export function limitedBody(
+  body: ReadableStream<Uint8Array>,
+  { maxBytes, each }: { maxBytes: number; each: "body" | "event" },
+): ReadableStream<Uint8Array> {
+  let size = 0;
+  let line = 0;
+  let last = 0;
+
+  /** Counts a chunk; an empty line ends an event. */
+  function count(chunk: Uint8Array): void {
+    let at = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, at)) {
+      const before = end > 0 ? chunk[end - 1] : last;
+      line += end - at;
+      const isEmpty = line === 0 || (line === 1 && before === RETURN);
+      size = isEmpty ? 0 : size + line + 1;
+      check(size);
+      line = 0;
+      at = end + 1;
+    }
+    line += chunk.byteLength - at;
+    last = chunk[chunk.byteLength - 1] ?? last;
+    check(size + line);
+  }
+
+  function check(bytes: number): void {
+    if (bytes > maxBytes)
+      throw new InvalidResponseError(`The answer is larger than the limit of ${maxBytes} bytes`);
+  }
+
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        if (each === "event") count(chunk);
+        else check((size += chunk.byteLength));
+        controller.enqueue(chunk);
+      },
+    }),
+  );
+}
+
 /** Lets go of a body that nobody will read. */
 export function discardBody(body: ReadableStream<Uint8Array> | null | undefined): void {
   // A locked body has a reader, which cancels it.

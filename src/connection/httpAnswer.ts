@@ -33,7 +33,7 @@ const GATE_STATUSES: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
 /** The request was refused unread. */
 const NOT_RUN_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
 /** How servers of earlier revisions turn a request away that has no session. */
-const ERA_STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 406, 415, 426]);
+export const ERA_STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 406, 415, 426]);
 /** The error numbers by which a server of this revision may be known when it does not repeat the request's id. */
 const MODERN_CODES: ReadonlySet<number> = new Set(
   Object.values<number>(RPC).filter((code) => code !== RPC.invalidRequest),

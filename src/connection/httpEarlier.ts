@@ -3,49 +3,65 @@
  * of that time. It decides nothing about requests that a server of our revision has answered.
  */
 import { ClientClosedError, ConnectionError, EraNotSupportedError } from "../errors.js";
-import { isObject, type JsonObject } from "../internal/json.js";
-import type { ClientCapabilities } from "../protocol/index.js";
-import { mergeHeaders, type FetchInit, type HttpSettings } from "./httpOptions.js";
-import { sdkConnection } from "./sdk/sdkConnection.js";
+import { openSession, type HttpSession, type Who } from "./httpSession.js";
+import type { HttpSettings } from "./httpOptions.js";
 import type { Connection, ListenOptions, RequestOptions } from "./types.js";
 
-/** How long a server that wants no `initialize` either is not asked for it again. */
+/** How long a server that wants no `initialize` either is not asked for it again; and one in doubt for our revision. */
 const ASK_AGAIN_MS = 30_000;
-
-type Who = Pick<RequestOptions, "clientInfo" | "capabilities">;
-
-interface Earlier {
-  readonly connection: Connection;
-  close(): Promise<void>;
-}
+/** How long the answer is waited for by which a server shows that it speaks our revision after all. */
+const DISCOVER_MS = 10_000;
 
 /**
  * The connection, and the other one beneath it once the server has turned our revision away: a request that was refused
  * so has not run, and goes out again there. Where that way leads nowhere either, the `EraNotSupportedError` stands.
+ *
+ * A server that speaks both is spoken to in ours, though a proxy in front of it turned a request away; and one that was
+ * upgraded while its session lived is asked again.
  */
 export function withEarlierRevisions(modern: Connection, settings: HttpSettings): Connection {
   const { clock } = settings;
-  let opening: Promise<Earlier> | undefined;
-  let opened: Earlier | undefined;
+  let opening: Promise<HttpSession | undefined> | undefined;
+  let opened: HttpSession | undefined;
+  let reconsidering: Promise<void> | undefined;
   let askAgainAt = -Infinity;
+  let reconsiderAt = -Infinity;
   let closed = false;
 
   async function over<Answer>(who: Who, ask: (connection: Connection) => Promise<Answer>): Promise<Answer> {
-    if (opened !== undefined) return ask(opened.connection);
+    if (opened?.isDoubted === true) await reconsider(who, opened);
+    if (opened !== undefined) return overSession(opened, ask);
     try {
       return await ask(modern);
     } catch (error) {
       if (!(error instanceof EraNotSupportedError) || clock.monotonic() < askAgainAt) throw error;
-      return ask((await earlier(who, error)).connection);
+      const found = await earlier(who, error);
+      return await (found === undefined ? ask(modern) : overSession(found, ask));
     }
   }
 
-  async function earlier(who: Who, refusal: EraNotSupportedError): Promise<Earlier> {
-    opening ??= open(who, settings).finally(() => (opening = undefined));
+  async function overSession<Answer>(
+    session: HttpSession,
+    ask: (connection: Connection) => Promise<Answer>,
+  ): Promise<Answer> {
+    try {
+      return await ask(session.connection);
+    } catch (error) {
+      if (!(error instanceof ClientClosedError) || closed) throw error;
+      throw new ConnectionError("The session was given up: the server speaks another revision by now", {
+        mayHaveRun: true,
+        cause: error,
+      });
+    }
+  }
+
+  /** The session; undefined where the server speaks our revision after all. */
+  async function earlier(who: Who, refusal: EraNotSupportedError): Promise<HttpSession | undefined> {
+    opening ??= openUnlessOurs(who, refusal).finally(() => (opening = undefined));
     try {
       const found = await opening;
       if (closed) {
-        await found.close();
+        await found?.close();
         throw new ClientClosedError();
       }
       opened = found;
@@ -57,6 +73,47 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
       askAgainAt = clock.monotonic() + ASK_AGAIN_MS;
       throw refusal;
     }
+  }
+
+  async function openUnlessOurs(who: Who, refusal: EraNotSupportedError): Promise<HttpSession | undefined> {
+    const found = await openSession(who, settings);
+    // The server's own word; a page for people may be a proxy's, and the trouble over by now.
+    if (refusal.cause !== undefined || refusal.supported.length > 0) return found;
+    try {
+      await discover(who);
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) return found;
+      await found.close();
+      throw new ConnectionError("The server could not be asked for its revision", {
+        mayHaveRun: false,
+        status: error.status,
+        retryAfterMs: error.retryAfterMs,
+        cause: error,
+      });
+    }
+    await found.close();
+    return undefined;
+  }
+
+  /** One question for all who want to know, and not often. */
+  function reconsider(who: Who, session: HttpSession): Promise<void> {
+    if (reconsidering !== undefined) return reconsidering;
+    if (clock.monotonic() < reconsiderAt) return Promise.resolve();
+    reconsiderAt = clock.monotonic() + ASK_AGAIN_MS;
+    const upgraded = (): Promise<void> => {
+      if (opened === session) opened = undefined;
+      return session.close();
+    };
+    reconsidering = discover(who)
+      .then(upgraded, () => undefined)
+      .finally(() => (reconsidering = undefined));
+    return reconsidering;
+  }
+
+  /** Resolves where the server speaks our revision. */
+  async function discover({ clientInfo, capabilities }: Who): Promise<void> {
+    const timeoutMs = Math.min(settings.timeoutMs, DISCOVER_MS);
+    await modern.discover({ clientInfo, capabilities, timeoutMs });
   }
 
   return {
@@ -71,72 +128,5 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
       await modern.close();
       await opened?.close();
     },
-  };
-}
-
-async function open({ clientInfo, capabilities }: Who, settings: HttpSettings): Promise<Earlier> {
-  const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([
-    import("@modelcontextprotocol/sdk/client/index.js"),
-    import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
-  ]);
-  const { name, version, title } = clientInfo;
-  const client = new Client(
-    { name, version, ...(title !== undefined && { title }) },
-    { capabilities: inputsOf(capabilities) },
-  );
-  // Failed sends reject where they were sent.
-  client.onerror = () => undefined;
-  const seen: { failure?: unknown } = {};
-
-  async function connect(): Promise<void> {
-    const transport = new StreamableHTTPClientTransport(new URL(settings.url), { fetch });
-    await client.connect(transport, { timeout: Math.min(settings.timeoutMs, MAX_CONNECT_MS) });
-  }
-  /** The host's own fetch and headers, asked for every request as ever. */
-  async function fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
-    const headers = mergeHeaders(Object.fromEntries(new Headers(init.headers)), await settings.headers());
-    try {
-      const answer = await settings.fetch(String(url), { ...init, headers } as FetchInit);
-      return answer as Response;
-    } catch (error) {
-      seen.failure = error;
-      throw error;
-    }
-  }
-
-  try {
-    await connect();
-  } catch (error) {
-    await client.close().catch(() => undefined);
-    if (!("failure" in seen)) throw error;
-    throw new ConnectionError("The server could not be reached", { mayHaveRun: false, cause: seen.failure });
-  }
-  const connection = sdkConnection(client, {
-    identity: settings.identity,
-    timeoutMs: settings.timeoutMs,
-    clock: settings.clock,
-    async reconnect() {
-      await client.close();
-      await connect();
-    },
-  });
-  return {
-    connection,
-    async close() {
-      await connection.close();
-      await client.close();
-    },
-  };
-}
-
-const MAX_CONNECT_MS = 60_000;
-
-/** What a session declares once for all: the kinds of questions. Extensions are of our revision only. */
-function inputsOf(capabilities: ClientCapabilities): JsonObject {
-  const { elicitation, sampling, roots } = capabilities;
-  return {
-    ...(isObject(elicitation) && { elicitation }),
-    ...(isObject(sampling) && { sampling }),
-    ...(isObject(roots) && { roots }),
   };
 }
