@@ -244,6 +244,8 @@ describe.each(["1.x", "2.x"])("progress and limits, %s", (generation) => {
     host: Host<{ taskClient: { tasks(): Promise<{ status: string }[]> } }>;
     never: { name: string; arguments: Record<string, unknown> };
     cancelled: () => Promise<number>;
+    /** What the server heard of requests that were given up. */
+    givenUp: () => Promise<number>;
     timeoutCode: unknown;
   }> {
     return generation === "1.x" ? hostLegacy() : hostModern();
@@ -256,6 +258,7 @@ describe.each(["1.x", "2.x"])("progress and limits, %s", (generation) => {
       host: await wrappedOne(server.url, options),
       never: { name: "must", arguments: {} },
       cancelled: async () => (await server.received("tasks/cancel")).length,
+      givenUp: async () => (await server.received("notifications/cancelled")).length,
       timeoutCode: -32001,
     };
   }
@@ -266,13 +269,14 @@ describe.each(["1.x", "2.x"])("progress and limits, %s", (generation) => {
       host: await wrappedTwo(server.url, options),
       never: { name: "cancellable", arguments: {} },
       cancelled: async () => server.tasks().filter(({ cancelRequested }) => cancelRequested).length,
+      givenUp: async () => server.log().filter(({ method }) => method === "notifications/cancelled").length,
       timeoutCode: "REQUEST_TIMEOUT",
     };
   }
 
   test("an abort rejects as the SDK does, and leaves the task alone", async () => {
     options = {};
-    const { host: ours, never, cancelled } = await host();
+    const { host: ours, never, cancelled, givenUp } = await host();
     const ending = new AbortController();
     const called = rejection(ours.call(never, { signal: ending.signal }));
     await expect
@@ -284,6 +288,9 @@ describe.each(["1.x", "2.x"])("progress and limits, %s", (generation) => {
     expect(String(error)).toContain("enough");
     expect((await ours.client.taskClient.tasks())[0]?.status).toBe("working");
     expect(await cancelled()).toBe(0);
+    // The request of the SDK client that it gave up never went out; a later exchange shows that no word of it did.
+    await (ours.client as unknown as { listTools: () => Promise<unknown> }).listTools();
+    expect(await givenUp()).toBe(0);
   });
 
   test("with onAbort cancel, the task is cancelled", async () => {

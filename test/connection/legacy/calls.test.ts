@@ -1,5 +1,12 @@
+/** `tools/call` and `tasks/get` on a server of 2025-11-25: who becomes a task, what is listed for it, whose words are on the wire. */
 import { afterEach, describe, expect, test } from "vitest";
-import { ConnectionError, RpcError, type TaskHandle, type ToolCall } from "../../../src/index.js";
+import {
+  ConnectionError,
+  InvalidResponseError,
+  RpcError,
+  type TaskHandle,
+  type ToolCall,
+} from "../../../src/index.js";
 import {
   overHttp,
   startHost,
@@ -115,7 +122,7 @@ describe("a listing that fails or is out of date", () => {
 
   test("one that goes on failing rejects the call as not sent", async () => {
     const { server, host } = await rig({ statuses: { "tools/list": Array.from({ length: 99 }, () => 503) } });
-    const failed = host.tasks.callTool("server", { name: "must" }, { timeoutMs: 200 });
+    const failed = host.tasks.callTool("server", { name: "must" }, { timeoutMs: 1500 });
     const error: unknown = await failed.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ mayHaveRun: false, status: 503 });
@@ -250,6 +257,18 @@ describe("how a task of that revision reads in ours", () => {
     await server.control("finish", { status: "failed", error: { code: -1, message: "real" } });
     expect(await task.settled()).toMatchObject({ status: "failed", error: { code: -1, message: "real" } });
     expect(await server.received("tasks/result")).toHaveLength(3);
+  });
+
+  test("Promise 12: an answer about another task is no state of this one, and asks for no result", async () => {
+    const { server, host } = await rig();
+    const task = taskOf(await host.tasks.callTool("server", { name: "must" }));
+    const failures: unknown[] = [];
+    host.tasks.on("retry", ({ error }) => failures.push(error));
+    await server.control("finish", { taskId: "another-task", result: { content: [] } });
+    await expect.poll(() => failures.length, { timeout: 10_000 }).toBeGreaterThan(1);
+    expect(failures[0]).toBeInstanceOf(InvalidResponseError);
+    expect(task.status).toBe("working");
+    expect(await server.received("tasks/result")).toEqual([]);
   });
 
   test("a cancelled task is asked for no result", async () => {
