@@ -1,8 +1,9 @@
 /** Owns `tasks/result` of one task: the one that is open while the server asks, and the one that fetches the outcome. */
-import { ConnectionError } from "../../errors.js";
+import { ConnectionError, InvalidResponseError } from "../../errors.js";
 import { raceSignal } from "../../internal/abort.js";
 import type { Clock } from "../../internal/clock.js";
 import type { JsonObject } from "../../internal/json.js";
+import { relatedTaskId } from "../../protocol/legacy.js";
 import type { ChannelRequestOptions, LegacyChannel } from "./types.js";
 
 /** The `tasks/result` of one task. */
@@ -52,7 +53,8 @@ export function createPayloadStream(
         { taskId },
         { signal: mine.signal, timeoutMs: Infinity },
       );
-      payload ??= raw;
+      // A server that does not wait until the task is over answers something else: that is no outcome.
+      if (isToolResult(raw)) payload ??= ours(raw);
     } catch {
       // Refused or dropped: the next poll tells whether it is needed again.
     }
@@ -62,10 +64,16 @@ export function createPayloadStream(
   }
 
   async function load(options: ChannelRequestOptions): Promise<JsonObject> {
-    payload = await channel.request("tasks/result", { taskId }, options);
+    payload = ours(await channel.request("tasks/result", { taskId }, options));
     // The open one has nothing more to tell.
     leave();
     return payload;
+  }
+
+  function ours(raw: JsonObject): JsonObject {
+    const marked = relatedTaskId(raw);
+    if (marked === undefined || marked === taskId) return raw;
+    throw new InvalidResponseError("tasks/result: the answer bears the mark of another task");
   }
 
   function leave(): void {
@@ -114,4 +122,9 @@ export function createPayloadStream(
       leave();
     },
   };
+}
+
+/** What `tools/call` answers: no state, and no acknowledgement. */
+export function isToolResult(payload: JsonObject): boolean {
+  return Array.isArray(payload["content"]) || payload["structuredContent"] !== undefined;
 }

@@ -25,6 +25,8 @@ export interface QuestionBook {
   ask(request: ServerRequest): void;
   /** The server takes a request back. False where it is none of this task. */
   takeBack(id: string | number): boolean;
+  /** The server uses the id for another question, of this task or another: what had it is not asked under it any more. */
+  disown(id: string | number): void;
   /** The ids of requests mean nothing any more. What they asked stays open, to be asked again. */
   sessionEnded(): void;
   /** Questions that the host holds from before, as open or as answered but not acknowledged. */
@@ -77,6 +79,8 @@ export function createQuestionBook(channel: LegacyChannel, onChange: () => void)
     arriving.delete(request.id);
     const question = asked.find((each) => each.digest === digest) ?? add(undefined, digest, request.method);
     question.params ??= params;
+    // Ids should differ. Where they do not, an answer must not go to what it was not given for.
+    for (const each of asked) if (each !== question) each.ids.delete(request.id);
     question.ids.add(request.id);
     question.polls = 0;
     const { response } = question;
@@ -123,7 +127,9 @@ export function createQuestionBook(channel: LegacyChannel, onChange: () => void)
   async function sendToAll(question: Asked, response: JsonObject): Promise<void> {
     const told = new Set<string | number>();
     try {
-      for (let id = nextId(question, told); id !== undefined; id = nextId(question, told)) {
+      const nextId = (): string | number | undefined =>
+        [...question.ids].find((id) => !told.has(id) && !arriving.has(id));
+      for (let id = nextId(); id !== undefined; id = nextId()) {
         await channel.answer(id, { result: response });
         told.add(id);
       }
@@ -151,6 +157,10 @@ export function createQuestionBook(channel: LegacyChannel, onChange: () => void)
         onChange();
       }
       return true;
+    },
+    disown(id) {
+      arriving.delete(id);
+      for (const { ids } of asked) ids.delete(id);
     },
     sessionEnded() {
       arriving.clear();
@@ -208,10 +218,6 @@ export function createQuestionBook(channel: LegacyChannel, onChange: () => void)
 async function digestOf(method: string, params: JsonObject): Promise<string> {
   const { _meta: _own, ...rest } = params;
   return sha256(canonicalJson([method, rest]));
-}
-
-function nextId({ ids }: Asked, told: ReadonlySet<string | number>): string | number | undefined {
-  return [...ids].find((id) => !told.has(id));
 }
 
 function sessionOver(): ConnectionError {

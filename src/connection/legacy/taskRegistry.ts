@@ -8,6 +8,11 @@ import type { LegacyChannel, ServerRequest } from "./types.js";
 
 /** A task that nobody asked for this long is not watched any more; it is found again when somebody does. */
 const IDLE_MS = 3_600_000;
+/** As above, where the server may wait for an answer: longer than any server can make us stay away. */
+const OPEN_IDLE_MS = 25 * 3_600_000;
+/** As above, for a task that is over: who was told so by a notice does not ask. */
+const OVER_IDLE_MS = 60_000;
+const SWEEP_EVERY_MS = 60_000;
 /** Requests that wait for the handle of the task they may belong to. */
 const MAX_HELD = 256;
 
@@ -46,9 +51,14 @@ export function createTaskRegistry(
   }
 
   function sweep(now: number): void {
-    if (now - sweptAt < IDLE_MS) return;
+    if (now - sweptAt < SWEEP_EVERY_MS) return;
     sweptAt = now;
-    for (const [taskId, { usedAt }] of tasks) if (now - usedAt > IDLE_MS) drop(taskId);
+    for (const [taskId, entry] of tasks) if (now - entry.usedAt > idleMs(entry.watch)) drop(taskId);
+  }
+
+  function idleMs({ isOver, isOpen }: TaskWatch): number {
+    if (isOver) return OVER_IDLE_MS;
+    return isOpen ? OPEN_IDLE_MS : IDLE_MS;
   }
 
   /** The handle of the call is known by now, where there is one: what is nobody's goes back. */
@@ -69,6 +79,7 @@ export function createTaskRegistry(
   }
 
   function ask(found: TaskWatch, request: ServerRequest): true {
+    for (const { watch: other } of tasks.values()) if (other !== found) other.disown(request.id);
     if (!isTooDeep(request.params)) found.ask(request);
     else {
       const error = { code: RPC.invalidParams, message: "The params are nested too deep to be used" };

@@ -6,7 +6,7 @@ import { RPC } from "../../protocol/index.js";
 import { legacyParams, modernTask, plainResult } from "../../protocol/legacy.js";
 import type { RequestOptions } from "../types.js";
 import { createNews } from "./news.js";
-import { createPayloadStream } from "./payloadStream.js";
+import { createPayloadStream, isToolResult } from "./payloadStream.js";
 import { asInputRequests, createQuestionBook } from "./questionBook.js";
 import type { ChannelRequestOptions, LegacyChannel, ServerRequest } from "./types.js";
 
@@ -23,12 +23,16 @@ export interface TaskWatch {
   answer(key: string, response: JsonObject, options: ChannelRequestOptions): Promise<void>;
   ask(request: ServerRequest): void;
   takeBack(id: string | number): boolean;
+  /** Another task's question has the id now. */
+  disown(id: string | number): void;
   /** The handle's own state. */
   begin(handle: JsonObject): void;
   /** A state that the server told by itself. */
   told(raw: JsonObject): void;
   /** True once the task was seen over. */
   readonly isOver: boolean;
+  /** True while the server may ask, or waits for an answer: what it asked, it may not ask again. */
+  readonly isOpen: boolean;
   sessionEnded(): void;
   stop(): void;
 }
@@ -48,6 +52,8 @@ export function createTaskWatch(context: {
   /** False once a poll of this session showed that the task waits for nobody. */
   let asking: boolean | undefined;
   let over = false;
+  /** True once a notice told the end, until the next poll: its outcome was asked for. */
+  let endTold = false;
   /** True when the host tells which questions it holds: what is not in the book is then asked by nobody. */
   let complete = false;
   const news = createNews(clock);
@@ -71,6 +77,7 @@ export function createTaskWatch(context: {
       complete = true;
       book.recall(options.openInputs);
     }
+    endTold = false;
     const couldAsk = stream.isOpen;
     stream.pollStarted();
     const raw = await channel.request("tasks/get", legacyParams({ taskId }, options.meta), sending(options));
@@ -94,9 +101,8 @@ export function createTaskWatch(context: {
     }
   }
 
-  /** The newest state; what came late changes nothing. */
+  /** The newest state. What was asked for is believed whatever its time: the server's clock, or a notice, may be wrong. */
   function take(state: JsonObject): void {
-    if (isOlder(state, last)) return;
     last = state;
     asking = state["status"] === "input_required";
   }
@@ -177,6 +183,8 @@ export function createTaskWatch(context: {
     const { status } = state;
     if (status === "cancelled") return onNews(finish(state));
     if (status !== "completed" && status !== "failed") return onNews(withQuestions(state));
+    if (endTold) return;
+    endTold = true;
     try {
       onNews(await ended(state, { timeoutMs: context.timeoutMs }));
     } catch {
@@ -193,12 +201,16 @@ export function createTaskWatch(context: {
       book.ask(request);
     },
     takeBack: (id) => book.takeBack(id),
+    disown: (id) => book.disown(id),
     begin(handle) {
       take(modernTask(handle));
     },
     told,
     get isOver() {
       return over;
+    },
+    get isOpen() {
+      return stream.isOpen || book.hasLive;
     },
     sessionEnded() {
       asking = undefined;
@@ -224,10 +236,6 @@ export function sending(options: RequestOptions & ChannelRequestOptions): Channe
 function isOlder(state: JsonObject, before: JsonObject | undefined): boolean {
   const [mine, theirs] = [state["lastUpdatedAt"], before?.["lastUpdatedAt"]];
   return typeof mine === "string" && typeof theirs === "string" && Date.parse(mine) < Date.parse(theirs);
-}
-
-function isToolResult(payload: JsonObject): boolean {
-  return Array.isArray(payload["content"]) || payload["structuredContent"] !== undefined;
 }
 
 /** The error that the call would have had; one that comes with a status of HTTP is of the way to the server. */
