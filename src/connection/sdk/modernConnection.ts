@@ -1,10 +1,11 @@
 /** Owns the 2026-07-28 revision over the transport of an SDK client: envelope, headers, subscriptions. It sends once, and keeps nothing. */
-import { ConnectionError } from "../../errors.js";
+import { ConnectionError, RpcError } from "../../errors.js";
 import { isObject, type JsonObject } from "../../internal/json.js";
 import {
   mirroredHeaders,
   PROTOCOL_VERSION,
   readDescription,
+  RPC,
   withEnvelope,
   type ServerDescription,
 } from "../../protocol/index.js";
@@ -23,7 +24,7 @@ export function modernConnection(session: SdkSession, defaults: { timeoutMs: num
     const { clientInfo, capabilities, meta, tool, headers } = options;
     const args = (params["arguments"] ?? {}) as JsonObject;
     const mirrored = method === "tools/call" && tool !== undefined ? mirroredHeaders(tool, args) : {};
-    return session.request({
+    const sent = session.request({
       method,
       params: withEnvelope(params, { clientInfo, capabilities, meta }),
       signal: options.signal,
@@ -31,6 +32,9 @@ export function modernConnection(session: SdkSession, defaults: { timeoutMs: num
       // The transport sets the protocol's own headers from the message, and ignores ours of their names.
       headers: { ...headers, ...mirrored },
       onNotice: options.onNotice,
+    });
+    return sent.catch((error: unknown) => {
+      throw explained(error, method);
     });
   }
 
@@ -65,6 +69,17 @@ export function modernConnection(session: SdkSession, defaults: { timeoutMs: num
       }
     },
   };
+}
+
+/** The one header of tasks that not every release of the SDK sets, and that nobody above its transport can. */
+function explained(error: unknown, method: string): unknown {
+  if (!(error instanceof RpcError) || error.rpcCode !== RPC.headerMismatch) return error;
+  if (!method.startsWith("tasks/")) return error;
+  const why = "@modelcontextprotocol/client before 2.1 sends no Mcp-Name with it";
+  return new RpcError(
+    { code: error.rpcCode, message: `${error.message} (${why})`, data: error.data },
+    { cause: error, status: error.status },
+  );
 }
 
 function listenNotices(

@@ -39,6 +39,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
  * A server over a connected `Client` of `@modelcontextprotocol/sdk` 1.x or of `@modelcontextprotocol/client` 2.x, on
  * any of its transports: the 2026-07-28 revision where the client negotiated it, else that of 2025-11-25 with its
  * tasks. The client goes on as before: our requests have ids of their own, and what is not ours passes untouched.
+ * Over HTTP, 2.x means 2.1 or later: 2.0 sends no `Mcp-Name` for tasks, which servers may refuse (-32020).
  *
  * It follows the client to its next transport. `close()` puts the transport back as it was and leaves the client open.
  * Throws `TypeError` naming what is wrong: no client, or no `identity` where the server is not known (yet) or gives

@@ -397,6 +397,19 @@ describe("what goes wrong", () => {
     await expect.poll(() => errors).toEqual([theirs]);
   });
 
+  test("F022: a release of the SDK that leaves out the name header is named where a server refuses it", async () => {
+    const server = await startServer();
+    const connection = sdkConnection(await connectTwo(server));
+    const refusal = { kind: "rpcError", code: -32020, message: "Header mismatch", status: 400 } as const;
+    server.addFault({ ...refusal, method: "tasks/get" });
+    server.addFault({ ...refusal, method: "tools/call" });
+    const ofTask = await rejection(connection.request("tasks/get", { taskId: "x" }, requestOptions));
+    expect(ofTask).toMatchObject({ code: "RPC", rpcCode: -32020 });
+    expect(String(ofTask)).toContain("Header mismatch (@modelcontextprotocol/client before 2.1");
+    const ofCall = await rejection(connection.request("tools/call", { name: "echo" }, requestOptions));
+    expect(String(ofCall)).toMatch(/Header mismatch$/);
+  });
+
   test("F005: a missing capability, under its new number and its old one", async () => {
     for (const code of [-32021, -32003]) {
       const server = await startServer();
