@@ -6,6 +6,7 @@ import { createInterceptor, type Declared } from "../connection/sdk/sdkIntercept
 import { createSdkSession } from "../connection/sdk/sdkSession.js";
 import type { Connection, RequestOptions } from "../connection/types.js";
 import { ClientClosedError } from "../errors.js";
+import { raceSignal } from "../internal/abort.js";
 import { sleep } from "../internal/clock.js";
 import { isObject, type JsonObject } from "../internal/json.js";
 import {
@@ -126,6 +127,7 @@ export function withTasks<Client extends McpCallingClientLike>(
     if (closing.signal.aborted) throw new ClientClosedError();
     // The SDK says it in its own words.
     if (client.transport === undefined && !session.canReconnect) return sdk.callTool(params, ...rest);
+    const attached = await raceSignal(attach(), callOptions.signal);
     return callThroughSdk(
       callOptions,
       async (meta, limits, isCaptured) => {
@@ -145,7 +147,7 @@ export function withTasks<Client extends McpCallingClientLike>(
       },
       {
         taskClient,
-        server: await attach(),
+        server: attached,
         clock,
         interceptor,
         onAbort,

@@ -352,6 +352,25 @@ describe("stored tasks", () => {
     await expect.poll(() => settled, { timeout: 10_000 }).toEqual(["turn-3"]);
   });
 
+  test("a store that never answers holds up no caller who leaves", async () => {
+    const server = await startServer();
+    const silent: KeyvLike = {
+      get: () => new Promise(() => undefined),
+      set: () => new Promise(() => undefined),
+      delete: () => new Promise(() => undefined),
+       
+      async *iterator() {
+        await new Promise(() => undefined);
+      },
+    };
+    const { call } = await wrappedTwo(server.url, { store: silent });
+    const ending = new AbortController();
+    const called = rejection(call({ name: "echo" }, { signal: ending.signal }));
+    ending.abort(new Error("enough"));
+    expect(String(await called)).toContain("enough");
+    expect(server.counters().calls["echo"]).toBeUndefined();
+  });
+
   test("a host that is killed in the middle of a call gets the answer after its restart", async () => {
     const folder = mkdtempSync(join(tmpdir(), "wrapped-host-"));
     const server = await spawnTaskServer({ pollIntervalMs: 20 });
