@@ -358,7 +358,7 @@ describe("stored tasks", () => {
       get: () => new Promise(() => undefined),
       set: () => new Promise(() => undefined),
       delete: () => new Promise(() => undefined),
-       
+
       async *iterator() {
         await new Promise(() => undefined);
       },
