@@ -25,6 +25,8 @@ const settings = {
   /** Questions that come with the handle's call, before its answer. */
   earlyQuestion: undefined,
   pollInterval: 20,
+  /** States bear the outcome, as servers do that have no `tasks/result`. */
+  carry: false,
 };
 
 function tool(name, taskSupport) {
@@ -33,7 +35,8 @@ function tool(name, taskSupport) {
 
 function shown(task) {
   const { taskId, status, statusMessage, createdAt, lastUpdatedAt, pollInterval } = task;
-  return { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttl: task.ttl, pollInterval };
+  const outcome = settings.carry ? { result: task.result, error: task.error } : {};
+  return { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttl: task.ttl, pollInterval, ...outcome };
 }
 
 function touch(task, change) {

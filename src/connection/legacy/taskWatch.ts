@@ -1,13 +1,14 @@
 /** Owns one task of an earlier server: its states, its outcome and its questions, told as our revision tells them. */
 import { ConnectionError, RpcError, TaskNotFoundError } from "../../errors.js";
 import type { Clock } from "../../internal/clock.js";
-import type { JsonObject } from "../../internal/json.js";
+import { isObject, type JsonObject } from "../../internal/json.js";
 import { RPC } from "../../protocol/index.js";
 import { legacyParams, modernTask, plainResult } from "../../protocol/legacy.js";
 import type { RequestOptions } from "../types.js";
 import { createNews } from "./news.js";
 import { createPayloadStream, isToolResult } from "./payloadStream.js";
 import { asInputRequests, createQuestionBook } from "./questionBook.js";
+import { isMethodNotFound } from "./toolListing.js";
 import type { ChannelRequestOptions, LegacyChannel, ServerRequest } from "./types.js";
 
 /** How long a poll waits for the question that the server says it has. Later ones are shown by the next poll. */
@@ -88,7 +89,7 @@ export function createTaskWatch(context: {
     switch (state["status"]) {
       case "completed":
       case "failed":
-        return ended(state, options);
+        return ended(state, options, raw);
       case "cancelled":
         return finish(state);
       default:
@@ -121,7 +122,12 @@ export function createTaskWatch(context: {
     return finish({ ...(last ?? { taskId }), status: "completed", result: plainResult(payload) });
   }
 
-  async function ended(state: JsonObject, options: ChannelRequestOptions): Promise<JsonObject> {
+  /** `raw`: the state as it came, where it was asked for. */
+  async function ended(
+    state: JsonObject,
+    options: ChannelRequestOptions,
+    raw: JsonObject = {},
+  ): Promise<JsonObject> {
     const failed = state["status"] === "failed";
     try {
       const payload = await stream.fetch(options);
@@ -130,6 +136,9 @@ export function createTaskWatch(context: {
       }
     } catch (error) {
       if (options.signal?.aborted === true) throw error;
+      // Some servers have no `tasks/result`, and tell the outcome with the state, as the revision after this one does.
+      const told = isMethodNotFound(error) ? carried(raw) : undefined;
+      if (told !== undefined) return finish({ ...state, ...told });
       if (!failed || !isOfTask(error)) throw outcomeGone(error, failed);
       const { rpcCode: code, message, data } = error;
       return finish({
@@ -236,6 +245,12 @@ export function sending(options: RequestOptions & ChannelRequestOptions): Channe
 function isOlder(state: JsonObject, before: JsonObject | undefined): boolean {
   const [mine, theirs] = [state["lastUpdatedAt"], before?.["lastUpdatedAt"]];
   return typeof mine === "string" && typeof theirs === "string" && Date.parse(mine) < Date.parse(theirs);
+}
+
+/** The outcome that a state bears itself. */
+function carried({ result, error }: JsonObject): JsonObject | undefined {
+  if (isObject(result) && isToolResult(result)) return { status: "completed", result: plainResult(result) };
+  return isObject(error) ? { status: "failed", error } : undefined;
 }
 
 /** The error that the call would have had; one that comes with a status of HTTP is of the way to the server. */

@@ -251,6 +251,17 @@ describe("how a task of that revision reads in ours", () => {
     expect(await task.result()).toEqual({ content: [], isError: true });
   });
 
+  test("a server without tasks/result, whose states bear the outcome", async () => {
+    const none = Array(4).fill({ code: -32601, message: "Method not found" }) as object[];
+    const { server, host } = await rig({ carry: true, errors: { "tasks/result": none } });
+    const good = taskOf(await host.tasks.callTool("server", { name: "must" }));
+    await server.control("finish", { result: { content: [{ type: "text", text: "here" }] } });
+    expect(await good.result()).toEqual({ content: [{ type: "text", text: "here" }] });
+    const bad = taskOf(await host.tasks.callTool("server", { name: "must" }));
+    await server.control("finish", { status: "failed", error: { code: -7, message: "no disk" } });
+    expect(await bad.settled()).toMatchObject({ status: "failed", error: { code: -7, message: "no disk" } });
+  });
+
   test("a failed way to tasks/result fails no task: it is asked again", async () => {
     const { server, host } = await rig({ statuses: { "tasks/result": [503, 502] } });
     const task = taskOf(await host.tasks.callTool("server", { name: "must" }));
