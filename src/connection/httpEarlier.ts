@@ -3,6 +3,7 @@
  * of that time. It decides nothing about requests that a server of our revision has answered.
  */
 import { ClientClosedError, ConnectionError, EraNotSupportedError } from "../errors.js";
+import { linkSignals, raceSignal } from "../internal/abort.js";
 import { openSession, type HttpSession, type Who } from "./httpSession.js";
 import type { HttpSettings } from "./httpOptions.js";
 import type { Connection, ListenOptions, RequestOptions } from "./types.js";
@@ -11,6 +12,8 @@ import type { Connection, ListenOptions, RequestOptions } from "./types.js";
 const ASK_AGAIN_MS = 30_000;
 /** How long the answer is waited for by which a server shows that it speaks our revision after all. */
 const DISCOVER_MS = 10_000;
+
+type Waiting = Who & Pick<RequestOptions, "signal" | "timeoutMs">;
 
 /**
  * The connection, and the other one beneath it once the server has turned our revision away: a request that was refused
@@ -26,9 +29,12 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
   let reconsidering: Promise<void> | undefined;
   let askAgainAt = -Infinity;
   let reconsiderAt = -Infinity;
-  let closed = false;
+  const closing = new AbortController();
 
-  async function over<Answer>(who: Who, ask: (connection: Connection) => Promise<Answer>): Promise<Answer> {
+  async function over<Answer>(
+    who: Waiting,
+    ask: (connection: Connection) => Promise<Answer>,
+  ): Promise<Answer> {
     if (opened?.isDoubted === true) await reconsider(who, opened);
     if (opened !== undefined) return overSession(opened, ask);
     try {
@@ -47,7 +53,7 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
     try {
       return await ask(session.connection);
     } catch (error) {
-      if (!(error instanceof ClientClosedError) || closed) throw error;
+      if (!(error instanceof ClientClosedError) || closing.signal.aborted) throw error;
       throw new ConnectionError("The session was given up: the server speaks another revision by now", {
         mayHaveRun: true,
         cause: error,
@@ -55,19 +61,33 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
     }
   }
 
-  /** The session; undefined where the server speaks our revision after all. */
-  async function earlier(who: Who, refusal: EraNotSupportedError): Promise<HttpSession | undefined> {
-    opening ??= openUnlessOurs(who, refusal).finally(() => (opening = undefined));
+  /** The session; undefined where the server speaks our revision after all. All who want it wait for one opening. */
+  async function earlier(who: Waiting, refusal: EraNotSupportedError): Promise<HttpSession | undefined> {
+    opening ??= openOnce(who, refusal).finally(() => (opening = undefined));
+    const wait = linkSignals(who.signal, closing.signal);
+    const limitMs = who.timeoutMs ?? settings.timeoutMs;
+    const stop = clock.setTimer(limitMs, () =>
+      wait.abort(
+        new ConnectionError(`There was no session with the server within ${limitMs} ms`, {
+          mayHaveRun: false,
+        }),
+      ),
+    );
     try {
-      const found = await opening;
-      if (closed) {
-        await found?.close();
-        throw new ClientClosedError();
-      }
-      opened = found;
+      return await raceSignal(opening, wait.signal);
+    } finally {
+      stop();
+      wait.release();
+    }
+  }
+
+  async function openOnce(who: Who, refusal: EraNotSupportedError): Promise<HttpSession | undefined> {
+    try {
+      const found = await openUnlessOurs(who, refusal);
+      if (closing.signal.aborted) await found?.close();
+      else opened = found;
       return found;
     } catch (error) {
-      if (closed) throw new ClientClosedError();
       // Out of reach now says nothing about the revision; any other answer says that there is no session to be had.
       if (error instanceof ConnectionError) throw error;
       askAgainAt = clock.monotonic() + ASK_AGAIN_MS;
@@ -76,7 +96,7 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
   }
 
   async function openUnlessOurs(who: Who, refusal: EraNotSupportedError): Promise<HttpSession | undefined> {
-    const found = await openSession(who, settings);
+    const found = await openSession(who, settings, closing.signal);
     // The server's own word; a page for people may be a proxy's, and the trouble over by now.
     if (refusal.cause !== undefined || refusal.supported.length > 0) return found;
     try {
@@ -124,7 +144,7 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
     listen: (taskIds, options: ListenOptions) =>
       over(options, async (connection) => connection.listen?.(taskIds, options)),
     async close() {
-      closed = true;
+      closing.abort(new ClientClosedError());
       await modern.close();
       await opened?.close();
     },

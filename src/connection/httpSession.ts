@@ -26,10 +26,11 @@ export interface HttpSession {
 /** So many requests turned away in a row put the session in doubt. */
 const REFUSALS_TO_DOUBT = 2;
 
-/** Opens a session. Rejects with `ConnectionError` where the server could not be asked, and otherwise where it wants none. */
+/** Opens a session, unless the signal ends that first. Rejects with `ConnectionError` where the server could not be asked, and otherwise where it wants none. */
 export async function openSession(
   { clientInfo, capabilities }: Who,
   settings: HttpSettings,
+  signal: AbortSignal,
 ): Promise<HttpSession> {
   const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([
     import("@modelcontextprotocol/sdk/client/index.js"),
@@ -72,6 +73,9 @@ export async function openSession(
     else if (status !== 404 && ERA_STATUSES.has(status)) refusals += 1;
   }
 
+  // What still waits for an answer would keep the process alive.
+  const giveUp = (): void => void client.close().catch(() => undefined);
+  signal.addEventListener("abort", giveUp, { once: true });
   try {
     await connect();
   } catch (error) {
@@ -84,6 +88,8 @@ export async function openSession(
     if (refused === undefined || ERA_STATUSES.has(refused.status)) throw error;
     // In trouble, or behind a gate: that says nothing about the revision.
     throw new ConnectionError(`HTTP ${refused.status} from the server`, { ...refused, mayHaveRun: false });
+  } finally {
+    signal.removeEventListener("abort", giveUp);
   }
   const connection = sdkConnection(client, {
     identity: settings.identity,

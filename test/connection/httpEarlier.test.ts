@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { TaskClient, type TaskInputRequest } from "../../src/index.js";
 import { httpConnection } from "../../src/connection/http.js";
 import type { HttpConnectionOptions } from "../../src/connection/httpOptions.js";
-import { ConnectionError, EraNotSupportedError } from "../../src/errors.js";
+import { ClientClosedError, ConnectionError, EraNotSupportedError } from "../../src/errors.js";
 import { rejection, requestOptions } from "./support.js";
 
 const OFFICIAL = fileURLToPath(new URL("../helpers/legacyOfficial.mjs", import.meta.url));
@@ -173,5 +173,42 @@ describe("where there is no session to be had", () => {
     const error = await rejection(connect(url).request("tools/call", { name: "plain" }, requestOptions));
     expect(error).toBeInstanceOf(ConnectionError);
     expect((error as ConnectionError).mayHaveRun).toBe(false);
+  });
+
+  it("a request's own limits hold while the session is being opened, and so does close()", async () => {
+    let initializing = 0;
+    let leftInitializing = 0;
+    const silent = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += String(chunk)));
+      request.on("end", () => {
+        if (body.includes('"initialize"')) {
+          initializing += 1;
+          response.on("close", () => (leftInitializing += 1));
+        } else response.writeHead(400).end();
+      });
+    });
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    cleanups.push(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const connection = connect(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`);
+    const ask = (more: object): Promise<unknown> =>
+      rejection(connection.request("tools/call", { name: "plain" }, { ...requestOptions, ...more }));
+    const late = await ask({ timeoutMs: 300 });
+    expect(late).toBeInstanceOf(ConnectionError);
+    expect((late as ConnectionError).mayHaveRun).toBe(false);
+    const stop = new AbortController();
+    const aborted = ask({ signal: stop.signal });
+    const reason = new Error("enough");
+    stop.abort(reason);
+    expect(await aborted).toBe(reason);
+    const closed = ask({});
+    await expect.poll(() => initializing).toBe(1);
+    await connection.close();
+    expect(await closed).toBeInstanceOf(ClientClosedError);
+    // Nothing is left waiting at the server, and so nothing keeps the process alive.
+    await expect.poll(() => leftInitializing).toBe(1);
   });
 });
