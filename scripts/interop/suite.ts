@@ -118,17 +118,25 @@ async function runScenario(
   };
 }
 
-/** The rows as Markdown. */
+/** The rows as Markdown; what was not run is counted by its reason. */
 export function printSuite({ version, rows }: Suite): string {
-  const lines = rows.map(
-    ({ scenario, revision, state, detail }) =>
-      `| ${scenario} | ${revision} | ${state} | ${state === "FAIL" ? detail : detail.split("\n")[0]} |`,
-  );
+  const lines = rows
+    .filter(({ state }) => state !== "not run")
+    .map(
+      ({ scenario, revision, state, detail }) =>
+        `| ${scenario} | ${revision} | ${state} | ${state === "FAIL" ? detail : (detail.split("\n")[0] ?? "")} |`,
+    );
+  const reasons = new Map<string, string[]>();
+  for (const { scenario, state, detail } of rows) {
+    if (state === "not run") reasons.set(detail, [...(reasons.get(detail) ?? []), scenario]);
+  }
   return [
     `\n@modelcontextprotocol/conformance ${version}, client mode`,
     "",
     "| scenario | revision | outcome | checks |",
     "| --- | --- | --- | --- |",
     ...lines,
+    "",
+    ...[...reasons].map(([reason, names]) => `not run: ${names.length} (${names[0] ?? ""}, …): ${reason}`),
   ].join("\n");
 }

@@ -12,12 +12,14 @@ export function markdown(results: readonly RowResult[]): string {
     if (index < 0) index = notes.push(cell.reason) - 1;
     return `${cell.state} [${index + 1}]`;
   };
-  const lines = results.map(({ server, transport, client, row }) => [
-    `${server.name} ${server.version} (${server.language}, ${server.generation})`,
-    transport,
-    client,
-    ...COLUMNS.map((column) => short(row[column])),
-  ]);
+  const lines = merged(
+    results.map(({ server, transport, client, row }) => [
+      `${server.name} ${server.version} (${server.language}, ${server.generation})`,
+      transport,
+      client,
+      ...COLUMNS.map((column) => short(row[column])),
+    ]),
+  );
   const head = ["server", "transport", "client", ...COLUMNS];
   const widths = head.map((_, at) => Math.max(...[head, ...lines].map((line) => (line[at] ?? "").length)));
   const pad = (line: readonly string[]) =>
@@ -37,6 +39,18 @@ export function markdown(results: readonly RowResult[]): string {
     ...notes.map((note, at) => `[${at + 1}] ${note.replaceAll("\n", " ")}`),
     ...(extras.length === 0 ? [] : ["", ...extras]),
   ].join("\n");
+}
+
+/** Rows that differ in nothing but the client become one. */
+function merged(lines: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const groups = new Map<string, string[]>();
+  for (const [server = "", transport = "", client = "", ...cells] of lines) {
+    const key = JSON.stringify([server, transport, cells]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [server, transport, client, ...cells]);
+    else group[2] = `${group[2] ?? ""}, ${client}`;
+  }
+  return [...groups.values()];
 }
 
 /** True when nothing failed. */
