@@ -6,6 +6,7 @@ import { ClientClosedError, ConnectionError, EraNotSupportedError } from "../err
 import { linkSignals, raceSignal } from "../internal/abort.js";
 import { openSession, type HttpSession, type Who } from "./httpSession.js";
 import type { HttpSettings } from "./httpOptions.js";
+import { eraError } from "./rpc.js";
 import type { Connection, ListenOptions, RequestOptions } from "./types.js";
 
 /** How long a server that wants no `initialize` either is not asked for it again; and one in doubt for our revision. */
@@ -19,11 +20,12 @@ type Waiting = Who & Pick<RequestOptions, "signal" | "timeoutMs">;
  * The connection, and the other one beneath it once the server has turned our revision away: a request that was refused
  * so has not run, and goes out again there. Where that way leads nowhere either, the `EraNotSupportedError` stands.
  *
- * A server that speaks both is spoken to in ours, though a proxy in front of it turned a request away; and one that was
+ * With `earlier: "only"` nothing goes out in ours. Else a server that speaks both is spoken to in ours, though a proxy in front of it turned a request away; and one that was
  * upgraded while its session lived is asked again.
  */
 export function withEarlierRevisions(modern: Connection, settings: HttpSettings): Connection {
   const { clock } = settings;
+  const only = settings.earlier === "only";
   let opening: Promise<HttpSession | undefined> | undefined;
   let opened: HttpSession | undefined;
   let reconsidering: Promise<void> | undefined;
@@ -35,9 +37,10 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
     who: Waiting,
     ask: (connection: Connection) => Promise<Answer>,
   ): Promise<Answer> {
-    if (opened?.isDoubted === true) await reconsider(who, opened);
+    if (opened?.isDoubted === true && !only) await reconsider(who, opened);
     if (opened !== undefined) return overSession(opened, ask);
     try {
+      if (only) throw eraError();
       return await ask(modern);
     } catch (error) {
       if (!(error instanceof EraNotSupportedError) || clock.monotonic() < askAgainAt) throw error;
@@ -97,6 +100,7 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
 
   async function openUnlessOurs(who: Who, refusal: EraNotSupportedError): Promise<HttpSession | undefined> {
     const found = await openSession(who, settings, closing.signal);
+    if (only) return found;
     // The server's own word; a page for people may be a proxy's, and the trouble over by now.
     if (refusal.cause !== undefined || refusal.supported.length > 0) return found;
     try {

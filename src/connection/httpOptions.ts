@@ -43,8 +43,11 @@ export interface HttpConnectionOptions {
   readonly maxResponseBytes?: number | undefined;
   /** Who the server is, across restarts. Default: the URL without query, fragment and trailing slash. */
   readonly identity?: string | undefined;
-  /** Whether a server that turns 2026-07-28 away is spoken to as one of 2025-11-25. Default `"auto"`; `"never"`: `EraNotSupportedError`. */
-  readonly earlier?: "auto" | "never" | undefined;
+  /**
+   * Whether a server that turns 2026-07-28 away is spoken to as one of 2025-11-25. Default `"auto"`; `"never"`:
+   * `EraNotSupportedError`; `"only"`: 2026-07-28 is not tried, for servers that have tasks in the earlier one alone.
+   */
+  readonly earlier?: "auto" | "never" | "only" | undefined;
   /** Default: the machine's. */
   readonly clock?: Clock | undefined;
 }
@@ -57,7 +60,7 @@ export interface HttpSettings {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly identity: string;
-  readonly earlier: "auto" | "never";
+  readonly earlier: "auto" | "never" | "only";
   readonly clock: Clock;
 }
 
@@ -76,8 +79,8 @@ export function readHttpOptions(url: string | URL, options: HttpConnectionOption
   refuseUnknown("httpConnection", options, HTTP_OPTIONS);
   const { fetch = defaultFetch, identity = identityOf(target), clock = systemClock } = options;
   const { earlier = "auto" } = options;
-  if (earlier !== "auto" && earlier !== "never") {
-    throw new TypeError(`earlier must be "auto" or "never", not ${shown(earlier)}`);
+  if (!["auto", "never", "only"].includes(earlier)) {
+    throw new TypeError(`earlier must be "auto", "never" or "only", not ${shown(earlier)}`);
   }
   if (typeof fetch !== "function") throw new TypeError(`fetch must be a function, not ${shown(fetch)}`);
   if (typeof identity !== "string" || identity === "") {

@@ -136,6 +136,22 @@ describe("a server of 2025-11-25 under an httpConnection", () => {
     expect(requests).toHaveLength(1);
     expect(() => httpConnection(url, { earlier: "sometimes" as "never" })).toThrow(/earlier must be/);
   });
+
+  it('earlier: "only" asks for nothing else, and is asked for nothing else', async () => {
+    const { url } = await startOfficial();
+    const requests: { method: string; headers: Record<string, string>; body: string }[] = [];
+    const connection = connect(url, {
+      earlier: "only",
+      fetch: noting(requests),
+    });
+    const tasks = new TaskClient();
+    cleanups.push(() => tasks.close());
+    await tasks.connect("old", connection);
+    const call = await tasks.callTool("old", { name: "must" });
+    expect(call.kind).toBe("task");
+    if (call.kind === "task") expect(await call.task.result()).toMatchObject({ content: [{ text: "done" }] });
+    expect(requests.filter(({ body }) => body.includes("2026-07-28"))).toEqual([]);
+  });
 });
 
 describe("where there is no session to be had", () => {
