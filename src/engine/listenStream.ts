@@ -13,6 +13,8 @@ export interface ListenStream {
   readonly acknowledged: ReadonlySet<string> | undefined;
   /** Notices of tasks that were of use. */
   notices: number;
+  /** True once something came after the acknowledgement: a notice, or a keep-alive. Until then it may be half-open. */
+  readonly proven: boolean;
   /** Milliseconds since the acknowledgement. */
   readonly livedMs: number;
   /** Ends it; nothing is told afterwards. */
@@ -22,6 +24,8 @@ export interface ListenStream {
 /** What a stream tells. Nothing after `onEnd`. */
 export interface StreamListener {
   onAcknowledged(stream: ListenStream): void;
+  /** Something came after the acknowledgement. Once. */
+  onProven(stream: ListenStream): void;
   onNotice(stream: ListenStream, notice: Notice): void;
   onEnd(stream: ListenStream, end: StreamEnd): void;
 }
@@ -42,6 +46,7 @@ export function openListenStream(
   let acknowledged: ReadonlySet<string> | undefined;
   let acknowledgedAt = 0;
   let lastLifeAt = clock.monotonic();
+  let proven = false;
   let over = false;
   const keepAlives = createKeepAlives(clock, push.idleMs);
 
@@ -50,6 +55,9 @@ export function openListenStream(
     notices: 0,
     get acknowledged() {
       return acknowledged;
+    },
+    get proven() {
+      return proven;
     },
     get livedMs() {
       return acknowledged === undefined ? 0 : clock.monotonic() - acknowledgedAt;
@@ -69,6 +77,8 @@ export function openListenStream(
         onLife() {
           lastLifeAt = clock.monotonic();
           keepAlives.sign();
+          // The acknowledgement itself comes in pieces of the same moment.
+          if (lastLifeAt > acknowledgedAt) prove();
         },
         onAcknowledged(ids) {
           if (over || acknowledged !== undefined) return;
@@ -80,6 +90,7 @@ export function openListenStream(
         },
         onNotice(notice) {
           keepAlives.message();
+          prove();
           if (!over) listener.onNotice(stream, notice);
         },
       });
@@ -87,6 +98,12 @@ export function openListenStream(
     } catch (error) {
       end({ kind: "failed", error });
     }
+  }
+
+  function prove(): void {
+    if (over || proven || acknowledged === undefined) return;
+    proven = true;
+    listener.onProven(stream);
   }
 
   /** Life comes in at every byte: the timer is not moved each time, but looks when it fires. */

@@ -7,6 +7,8 @@ export interface PushMember {
   take(snapshot: TaskSnapshot): void;
   /** A stream was acknowledged for the task: what happened before is not told, so it is to be looked at once. */
   covered(): void;
+  /** The stream has shown that it is alive. */
+  proven(): void;
   /** No stream tells of the task any more. */
   lost(): void;
 }
@@ -33,6 +35,7 @@ export interface ListenedTasks {
   /** What a stream is to be opened for. */
   listenable(): string[];
   cover(taskIds: ReadonlySet<string>, atMono: number): void;
+  prove(taskIds: ReadonlySet<string>): void;
   /** Only these are covered from now on. */
   uncoverBut(taskIds: ReadonlySet<string>): void;
   /** A refusal may have been about any of these, unless a stream covers it. */
@@ -68,6 +71,10 @@ export function createListenedTasks(): ListenedTasks {
         task.coveredSince = atMono;
         for (const member of [...task.members]) member.covered();
       }
+    },
+    prove(taskIds) {
+      for (const taskId of taskIds)
+        for (const member of [...(tasks.get(taskId)?.members ?? [])]) member.proven();
     },
     uncoverBut(taskIds) {
       for (const [taskId, task] of [...tasks]) {

@@ -17,8 +17,13 @@ export interface PollPace {
   politeMs(): number;
   /** Until the first poll after a restart. */
   storedMs(): number;
-  /** From an answer to the next request while every change is pushed. */
-  safetyMs(): number;
+  /**
+   * From an answer to the next request while every change is pushed. `unproven`: how many such polls there were since
+   * the stream was acknowledged, while nothing else has come on it; undefined once something has.
+   */
+  safetyMs(unproven: number | undefined): number;
+  /** Since the last answer; 0 before the first. */
+  readonly sinceAnswerMs: number;
   /** Until the next request may go out; undefined before the first answer. */
   remainingMs(): number | undefined;
   /** Until the next poll once no stream tells of the task any more. */
@@ -47,6 +52,10 @@ export function createPollPace(
     return jittered(intervalMs(record(), poll), poll.jitter, options.random());
   }
 
+  function sinceAnswerMs(): number {
+    return answeredMono === undefined ? 0 : clock.monotonic() - answeredMono;
+  }
+
   function remainingMs(): number | undefined {
     if (answeredMono === undefined) return undefined;
     return Math.max(answeredMono + politeMs() - clock.monotonic(), 0);
@@ -59,6 +68,9 @@ export function createPollPace(
     get watchedMs() {
       return watchedMs();
     },
+    get sinceAnswerMs() {
+      return sinceAnswerMs();
+    },
     politeMs,
     /** An orderly close says when; otherwise a poll may have gone out just before the end. */
     storedMs() {
@@ -69,12 +81,13 @@ export function createPollPace(
       const bounded = Math.min(Math.max(leftMs, 0), Math.max(meantMs, 0));
       return notBeforeMs !== undefined && failures === undefined ? bounded : Math.max(bounded, politeMs());
     },
-    safetyMs() {
+    safetyMs(unproven) {
       const ttlMs = record().snapshot?.ttlMs ?? null;
       return safetyDelayMs({
         politeMs: politeMs(),
+        unproven,
         safetyPollMs: options.push.safetyPollMs,
-        ttlLeftMs: ttlMs === null ? null : ttlMs - elapsedMs(),
+        ttlLeftMs: ttlMs === null ? null : ttlMs - elapsedMs() + sinceAnswerMs(),
       });
     },
     remainingMs,

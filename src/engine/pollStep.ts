@@ -65,6 +65,8 @@ export function createPollStep(context: {
   /** When a notice was last taken, on the monotonic clock. */
   let noticedAt = -Infinity;
   let overtakenInRow = 0;
+  /** Safety polls on a stream that has shown no life since its acknowledgement. */
+  let unprovenPolls = 0;
   const intake = createNoticeIntake({
     take: takeNotice,
     everyMs: options.poll.minIntervalMs,
@@ -80,7 +82,16 @@ export function createPollStep(context: {
   });
   const seat = context.push.join(taskId, {
     take: (snapshot) => intake.offer(snapshot, outcomeOf(snapshot) !== undefined),
-    covered: () => pullIn(pace.remainingMs()),
+    covered() {
+      unprovenPolls = 0;
+      pullIn(pace.remainingMs());
+    },
+    proven() {
+      // Planned while the stream had said nothing: now it can be later.
+      if (planned !== "safety" || polling || over.aborted || unprovenPolls === 0) return;
+      unprovenPolls = 0;
+      schedule(Math.max(pace.safetyMs(undefined) - pace.sinceAnswerMs, 0), "safety");
+    },
     lost() {
       if (planned === "safety") pullIn(pace.lostMs());
     },
@@ -123,6 +134,12 @@ export function createPollStep(context: {
     if (planned === "safety") seat.saved(Math.max(pace.missed() - 1, 0));
     if (delayMs < dueMs) schedule(delayMs, "interval");
     else planned = "interval";
+  }
+
+  function safetyMs(): number {
+    if (seat.isProven) return pace.safetyMs(undefined);
+    unprovenPolls += 1;
+    return pace.safetyMs(unprovenPolls - 1);
   }
 
   function pullInSafety(): void {
@@ -184,7 +201,7 @@ export function createPollStep(context: {
     // It has outlived its first interval by now.
     if (isAnswered) seat.want();
     const isPushed = isAnswered && seat.coveredSince !== undefined && beganAt >= seat.coveredSince;
-    if (isPushed && !isWatchful() && !isOvertaken) schedule(pace.safetyMs(), "safety");
+    if (isPushed && !isWatchful() && !isOvertaken) schedule(safetyMs(), "safety");
     else schedule(pace.politeMs(), "interval");
   }
 
@@ -214,7 +231,8 @@ export function createPollStep(context: {
 
   /** What other processes write is seen as soon as it would be with polls. */
   function lookIntoStoreMeanwhile(): void {
-    const delayMs = Math.max(storeLookMs, intervalMs(keeper.record, options.poll));
+    const dueMs = lookedAt + storeLookMs - clock.monotonic();
+    const delayMs = Math.max(dueMs, intervalMs(keeper.record, options.poll));
     scheduler.schedule(lookKey, delayMs, () => {
       void lookIntoStore().then(() => {
         if (planned === "safety" && !over.aborted) lookIntoStoreMeanwhile();

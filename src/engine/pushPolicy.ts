@@ -90,14 +90,23 @@ export function reopenDelayMs(
 /**
  * From an answer to the next poll of a task whose changes are pushed: seldom, but not beyond the end of its time to
  * live, which nobody pushes. Never less than the interval.
+ *
+ * A stream that says nothing may be half-open: until it shows life, polls grow rarer one by one, so that an end that it
+ * swallows is never found later than as much again as the wait was long.
  */
 export function safetyDelayMs(task: {
   readonly politeMs: number;
   readonly safetyPollMs: number;
+  /** Polls since a stream was acknowledged that has shown no life since; undefined where it has. */
+  readonly unproven: number | undefined;
   /** Until the time to live ends; null: it does not. */
   readonly ttlLeftMs: number | null;
 }): number {
-  const seldomMs = Math.max(task.safetyPollMs, SAFETY_INTERVALS * task.politeMs);
+  const restedMs = Math.max(task.safetyPollMs, SAFETY_INTERVALS * task.politeMs);
+  const seldomMs =
+    task.unproven === undefined
+      ? restedMs
+      : Math.min(restedMs, task.politeMs * 2 ** Math.min(task.unproven, 60));
   // After its end a task is looked at as if nothing were pushed: somebody has to find out.
   return Math.max(Math.min(seldomMs, task.ttlLeftMs ?? Infinity), task.politeMs);
 }

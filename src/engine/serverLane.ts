@@ -274,7 +274,8 @@ export function createServerLane(
       return calls.active >= options.concurrency;
     },
     get mayListen() {
-      return down === undefined && notBefore <= options.clock.monotonic();
+      // Announced as down: only an answer says otherwise, also while nobody happens to wait for one.
+      return down === undefined && announced === undefined && notBefore <= options.clock.monotonic();
     },
     leaveAlone(restMs) {
       obey(restMs);

@@ -27,6 +27,8 @@ import type { EngineOptions, PushState, Tell } from "./types.js";
 export interface PushSeat {
   /** Since when every change is pushed, on the monotonic clock; undefined while polls are all there is. */
   readonly coveredSince: number | undefined;
+  /** The stream has shown that it is alive: what it does not tell has not happened. */
+  readonly isProven: boolean;
   /** The task is worth a stream, and the server has just answered for it. */
   want(): void;
   /** Polls that were not needed. */
@@ -109,7 +111,7 @@ export function createSubscriptionHub(
     // Nothing is asked of a server that is down or wants to be left alone: the next poll that succeeds comes back here.
     if (stopped || listen === undefined || !lane.mayListen || missing().length === 0) return;
     hooks.count("subscriptions/listen");
-    const listener = { onAcknowledged, onNotice, onEnd };
+    const listener = { onAcknowledged, onProven, onNotice, onEnd };
     opening = openListenStream(listen, new Set(tasks.listenable()), { options, scheduler, listener });
   }
 
@@ -127,6 +129,10 @@ export function createSubscriptionHub(
     tasks.cover(stream.acknowledged ?? NONE, clock.monotonic());
     // Others may have come meanwhile, or all may have left.
     review();
+  }
+
+  function onProven(stream: ListenStream): void {
+    if (stream === current) tasks.prove(stream.acknowledged ?? NONE);
   }
 
   function onNotice(stream: ListenStream, { method, params }: Notice): void {
@@ -217,6 +223,9 @@ export function createSubscriptionHub(
     return {
       get coveredSince() {
         return task.coveredSince;
+      },
+      get isProven() {
+        return current?.proven === true;
       },
       want() {
         if (task.wanted && !task.doubtful && task.coveredSince !== undefined) return;

@@ -66,7 +66,7 @@ test("F067: delays grow up to the budget, and only a notice or a minimum life ma
 
 test("the safety poll: the larger of 60 s and ten intervals, never beyond the time to live, never below the interval", () => {
   const delay = (politeMs: number, ttlLeftMs: number | null) =>
-    safetyDelayMs({ politeMs, ttlLeftMs, safetyPollMs: 60_000 });
+    safetyDelayMs({ politeMs, ttlLeftMs, safetyPollMs: 60_000, unproven: undefined });
   expect([
     delay(1000, null),
     delay(10_000, null),
@@ -74,6 +74,13 @@ test("the safety poll: the larger of 60 s and ten intervals, never beyond the ti
     delay(1000, 10),
     delay(1000, -5),
   ]).toEqual([60_000, 100_000, 20_000, 1000, 1000]);
+});
+
+test("F070: on a stream that has shown no life, safety polls grow rarer one by one", () => {
+  const delay = (unproven: number, ttlLeftMs: number | null = null) =>
+    safetyDelayMs({ politeMs: 5000, ttlLeftMs, safetyPollMs: 60_000, unproven });
+  expect([0, 1, 2, 3, 4, 5000].map((n) => delay(n))).toEqual([5000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+  expect(delay(3, 7000)).toBe(7000);
 });
 
 test("polls that surely would have been sent", () => {

@@ -142,7 +142,8 @@ test("Promise 11: a machine that slept, and hints that are no numbers, cause no 
   });
   run.clock.jump(-6 * 3_600_000);
   await run.clock.advance(10_000);
-  expect(run.times("tasks/get").length).toBeLessThanOrEqual(2);
+  // The catch-up, and three that grow rarer until the notice shows that the stream lives.
+  expect(run.times("tasks/get").length).toBeLessThanOrEqual(4);
   expect(task.status).toBe("working");
 });
 
