@@ -123,7 +123,8 @@ export function resolveOptions(options: TaskClientOptions): ResolvedOptions {
   };
 }
 
-const CLIENT_OPTIONS = [
+/** The names of all options. */
+export const CLIENT_OPTIONS = [
   "store",
   "scope",
   "onInputRequest",

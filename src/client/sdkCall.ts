@@ -175,7 +175,8 @@ async function callTool(
   const cancels = context.onAbort === "cancel";
   const call = await context.taskClient.callTool(
     context.server,
-    { name: tool, arguments: (params["arguments"] ?? {}) as JsonObject },
+    // As the SDK's transport would have sent them: dates as texts, what JSON has no word for left out.
+    { name: tool, arguments: JSON.parse(JSON.stringify(params["arguments"] ?? {})) as JsonObject },
     {
       ...callOptions(params, options),
       // What is to be cancelled must have a handle first.
@@ -248,6 +249,12 @@ function callOptions(params: JsonObject, options: SdkRequestOptions): CallToolOp
     progressToken: _token,
     ...meta
   } = given;
+  const unknown = Object.keys(meta).find((key) => key.startsWith("mcp-taskrail/"));
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `_meta: unknown ${JSON.stringify(unknown)} (known: ${META_CALL_ID}, ${META_CONTEXT})`,
+    );
+  }
   return {
     // Anything but a string is refused by `callTool` itself, by its name.
     callId: callId as string | undefined,

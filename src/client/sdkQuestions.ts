@@ -1,6 +1,7 @@
 /** Owns that the handlers which a host registered on its SDK client answer the questions of tasks. It decides nothing for anybody. */
 import type { InputRequestHandler, TaskInputRequest } from "../engine/types.js";
 import { ClientGone, NoHandler, type SdkInterceptor } from "../connection/sdk/sdkInterceptor.js";
+import { CallbackError } from "../errors.js";
 import { sleep, type Clock } from "../internal/clock.js";
 import type { JsonObject } from "../internal/json.js";
 
@@ -11,7 +12,11 @@ const RECONNECT_LOOK_MS = 500;
  * An `onInputRequest` over the client's own handlers. A client without one for the kind leaves the question open; one
  * that loses its transport while its handler runs is asked again with its next.
  */
-export function clientHandlers(interceptor: SdkInterceptor, clock: Clock): InputRequestHandler {
+export function clientHandlers(
+  interceptor: SdkInterceptor,
+  clock: Clock,
+  tellHost: (error: Error) => void,
+): InputRequestHandler {
   return async (request) => {
     const { signal } = request;
     const wire = wireRequest(request);
@@ -19,7 +24,12 @@ export function clientHandlers(interceptor: SdkInterceptor, clock: Clock): Input
       try {
         return await interceptor.dispatch({ ...wire, signal });
       } catch (error) {
-        if (error instanceof NoHandler || signal.aborted) return undefined;
+        if (signal.aborted) return undefined;
+        if (error instanceof NoHandler) {
+          const what = "The client has no handler for a question of a task; it stays open";
+          tellHost(new CallbackError(what, { cause: error }));
+          return undefined;
+        }
         if (!(error instanceof ClientGone)) throw error;
         await sleep(clock, RECONNECT_LOOK_MS, { signal }).catch(() => undefined);
       }

@@ -49,6 +49,7 @@ export class TaskClient {
   readonly #store: TaskStore;
   readonly #poller: Poller;
   readonly #stats = createStatsBook();
+  readonly #connections: Connection[] = [];
 
   /** Throws `TypeError` that names a wrong option. Nothing is read or sent before `connect` or `resume`. */
   constructor(options: TaskClientOptions = {}) {
@@ -80,10 +81,14 @@ export class TaskClient {
    */
   async connect(name: string, connection: Connection): Promise<TaskHandle[]> {
     nonEmpty("name", name);
-    if (!isObject(connection) || typeof connection.request !== "function") {
-      throw wrong("connection", connection, "a connection, such as httpConnection(url)");
+    const fits = isObject(connection) && typeof connection.request === "function";
+    if (!fits || typeof connection.identity !== "string" || connection.identity === "") {
+      throw wrong("connection", connection, "a connection: httpConnection(url), or sdkConnection(client)");
     }
-    return this.#handles(await this.#poller.addServer(name, connection));
+    const drivers = await this.#poller.addServer(name, connection);
+    users.set(connection, (users.get(connection) ?? 0) + 1);
+    this.#connections.push(connection);
+    return this.#handles(drivers);
   }
 
   /**
@@ -209,6 +214,12 @@ export class TaskClient {
   async close(options: { timeoutMs?: number } = {}): Promise<void> {
     const limitMs = duration("timeoutMs", options.timeoutMs ?? DEFAULT_CLOSE_MS);
     await this.#poller.close(limitMs);
+    // What it holds open would keep the process alive; another client may still use it.
+    for (const connection of this.#connections.splice(0)) {
+      const left = (users.get(connection) ?? 1) - 1;
+      users.set(connection, left);
+      if (left === 0) await connection.release?.().catch(() => undefined);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -316,6 +327,9 @@ export class TaskClient {
     this.#emitter.emit("error", { error, server: undefined, id: undefined });
   }
 }
+
+/** How many open clients use a connection. */
+const users = new WeakMap<Connection, number>();
 
 const WAITED_FOR_ANSWER = "the call may still be running, and a task that comes of it is tracked";
 

@@ -16,7 +16,8 @@ import {
   TASKS_EXTENSION,
   type ClientCapabilities,
 } from "../protocol/index.js";
-import { mustBeObject, nonEmpty, oneOf, type TaskClientOptions } from "./options.js";
+import { refuseUnknown } from "../internal/options.js";
+import { CLIENT_OPTIONS, mustBeObject, nonEmpty, oneOf, type TaskClientOptions } from "./options.js";
 import { callThroughSdk, type SdkRequestOptions } from "./sdkCall.js";
 import { clientHandlers } from "./sdkQuestions.js";
 import { TaskClient } from "./taskClient.js";
@@ -51,33 +52,41 @@ export type WithTasks<Client> = Client & {
  * After a handle, `onprogress` gets the task's status messages. Everything else of the client passes through,
  * `instanceof` included.
  *
- * Questions go to the handlers that are registered on the client, unless `onInputRequest` is given.
+ * Questions go to the handlers that are registered on the client, unless `onInputRequest` is given. One whose handler
+ * throws, answers what does not fit, or is missing stays open, and `client.onerror` is told; so are all `error` events.
  * `_meta["mcp-taskrail/callId"]` and `_meta["mcp-taskrail/context"]` of the params are `callId` and `context` of
  * `TaskClient.callTool`; they are not sent. A call with the SDK's own `task` option is left to the SDK.
  *
- * With a connected client, stored tasks are continued at once; else after `connect`. `close()` closes the `TaskClient`,
- * puts the transport back as it was and closes the client. Throws `TypeError` that names a wrong option.
+ * With a connected client, stored tasks are continued at once; else after `connect`. `close()` is final: it closes the
+ * `TaskClient`, puts the transport back as it was and closes the client. Throws `TypeError` that names a wrong option.
  */
 export function withTasks<Client extends McpCallingClientLike>(
   client: Client,
   options: WithTasksOptions = {},
 ): WithTasks<Client> {
   mustBeObject("options", options);
+  refuseUnknown("withTasks", options, [...OWN_OPTIONS, ...CLIENT_OPTIONS]);
   const { server, identity, reconnect, onAbort = "leave", ...clientOptions } = options;
   oneOf("onAbort", onAbort, ["leave", "cancel"]);
   if (server !== undefined) nonEmpty("server", server);
   const { clock } = checkOptions(client, { identity, reconnect, clock: options.clock });
   const session = createSdkSession(client, { clock, reconnect });
   const interceptor = createInterceptor(session);
+  const sdk = client as unknown as OpenClient;
   const taskClient = new TaskClient({
-    onInputRequest: clientHandlers(interceptor, clock),
+    onInputRequest: clientHandlers(interceptor, clock, tellHost),
     ...clientOptions,
   });
-  const sdk = client as unknown as OpenClient;
+  taskClient.on("error", ({ error }) => tellHost(error));
   const outputSchemas = new Map<string, JsonObject>();
   const closing = new AbortController();
   let attaching: Promise<string> | undefined;
   let declared: Promise<Declared | undefined> | undefined;
+
+  /** Where a host of the SDK hears of what fails none of its calls. */
+  function tellHost(error: Error): void {
+    sdk.onerror?.(error);
+  }
 
   /** Resolves with the server's name once its stored tasks are picked up. */
   function attach(): Promise<string> {
@@ -191,6 +200,7 @@ export function withTasks<Client extends McpCallingClientLike>(
   return standIn(client, { taskClient, callTool, listTools, connect, close });
 }
 
+const OWN_OPTIONS = ["server", "identity", "reconnect", "onAbort"];
 /** How long until the stored tasks are looked for again, where that failed. */
 const ATTACH_AGAIN_MS = 2000;
 
@@ -209,6 +219,7 @@ interface CallOptions extends SdkRequestOptions {
 
 /** The client with types that can be called: what the host gave is passed on as it is. */
 interface OpenClient {
+  readonly onerror?: ((error: Error) => void) | undefined;
   request(...args: readonly unknown[]): Promise<unknown>;
   callTool(...args: readonly unknown[]): Promise<unknown>;
   listTools(...args: readonly unknown[]): Promise<unknown>;

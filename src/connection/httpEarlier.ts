@@ -147,6 +147,11 @@ export function withEarlierRevisions(modern: Connection, settings: HttpSettings)
     discover: (options) => over(options, (connection) => connection.discover(options)),
     listen: (taskIds, options: ListenOptions) =>
       over(options, async (connection) => connection.listen?.(taskIds, options)),
+    async release() {
+      const session = opened;
+      opened = undefined;
+      await session?.close();
+    },
     async close() {
       closing.abort(new ClientClosedError());
       await modern.close();

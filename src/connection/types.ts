@@ -83,6 +83,8 @@ export interface Connection {
    * when it is refused. No time limit of its own: who listens watches `onLife`. Absent where nothing can be pushed.
    */
   listen?(taskIds: readonly string[], options: ListenOptions): Promise<void>;
+  /** The last client that used it was closed: lets go of what is held open. It may be used again. */
+  release?(): Promise<void>;
   /** Releases what the connection holds. Requests in flight are aborted. */
   close(): Promise<void>;
 }

@@ -262,7 +262,7 @@ export function createServerLane(
     name,
     connection,
     get up() {
-      return down === undefined;
+      return down === undefined && announced === undefined;
     },
     get inFlight() {
       return short.active + calls.active;

@@ -140,7 +140,10 @@ export function createTaskWatch(context: {
       const told = isMethodNotFound(error) ? carried(raw) : undefined;
       if (told !== undefined) return finish({ ...state, ...told });
       if (!failed || !isOfTask(error)) throw outcomeGone(error, failed);
-      const { rpcCode: code, message, data } = error;
+      const { rpcCode: code, data } = error;
+      // Official servers say here that they have no result; why it failed is in the state.
+      const why = code === RPC.internalError ? state["statusMessage"] : undefined;
+      const message = typeof why === "string" && why !== "" ? why : error.message;
       return finish({
         ...state,
         error: { code, message, ...(data !== undefined && { data: data as JsonObject }) },

@@ -24,7 +24,8 @@ export interface SdkConnectionOptions {
   /**
    * Connects the client anew: `client.connect(new transport)`, after `client.close()` where the client is still
    * connected. Called, once at a time, when a request finds the client without a transport, or the server has forgotten
-   * the session (404); a rejection is not reported, and asked again after a second. Without it, the connection waits
+   * the session (404, or 400 as the official SDK's servers say it); when it rejects, that is the cause of the requests'
+   * own failure, and it is asked again after a second. Close the client first: `client.close()`. Without it, the connection waits
    * for the host to do so: a request for up to 10 seconds.
    */
   readonly reconnect?: (() => Promise<void>) | undefined;

@@ -14,6 +14,8 @@ export interface FailedRequest {
 
 /** The layers in front of the server speak here, whatever the body. */
 const GATE_STATUSES: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
+/** What the official SDK's servers answer where they find no session; a number for servers' own use. */
+const NO_SESSION = -32000;
 /** The request was refused unread. */
 const NOT_RUN_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
 
@@ -21,8 +23,15 @@ const NOT_RUN_STATUSES: ReadonlySet<number> = new Set([401, 403, 429]);
  * What a rejected `send` becomes. The transports keep neither headers nor, in 1.x, the body of an answer:
  * `Retry-After` is lost on this way.
  */
-export function sendFailure(error: unknown, request: FailedRequest): TasksError {
+export function sendFailure(error: unknown, request: FailedRequest, hasSession = false): TasksError {
   const status = statusOf(error);
+  if (status !== undefined && hasSession && isSessionUnknown(error, status)) {
+    return new ConnectionError("The server does not know the session any more", {
+      status,
+      mayHaveRun: false,
+      cause: withoutSecrets(error, request.params, status),
+    });
+  }
   if (status === undefined) {
     if (isObject(error) && error["code"] === "NOT_CONNECTED") return notConnected(error);
     const failure = fetchFailure(error);
@@ -34,6 +43,26 @@ export function sendFailure(error: unknown, request: FailedRequest): TasksError 
     });
   }
   return wireErrorOf(error, status, request) ?? httpFailure(error, status, request);
+}
+
+/** True for the failure by which a server says that it has forgotten the session: the request was refused unread. */
+export function isSessionLost(error: unknown): boolean {
+  if (!(error instanceof ConnectionError) || error.mayHaveRun) return false;
+  return error.status === 404 || error.status === 400;
+}
+
+/**
+ * 404 is the protocol's answer to the id of an unknown session. Servers on the official SDK's example say 400, with a
+ * JSON-RPC error that names no request.
+ */
+function isSessionUnknown(error: unknown, status: number): boolean {
+  if (status !== 400) return status === 404;
+  const { data, message } = error as { data?: unknown; message?: unknown };
+  const text = isObject(data) ? data["text"] : message;
+  // 1.x has the body at the end of its own words.
+  const body = typeof text === "string" ? parseJson(text.slice(Math.max(text.indexOf("{"), 0))) : undefined;
+  if (!isObject(body) || !isObject(body["error"])) return false;
+  return (body["id"] ?? null) === null && body["error"]["code"] === NO_SESSION;
 }
 
 /** There is nobody to send to: the client has no transport, or is about to get one. */

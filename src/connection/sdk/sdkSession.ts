@@ -12,7 +12,7 @@ import { startLifetime, type Lifetime } from "../lifetime.js";
 import { readMessage, rpcError } from "../rpc.js";
 import type { Notice } from "../types.js";
 import type { McpClientLike } from "./clientTypes.js";
-import { notConnected, sendFailure } from "./sdkFailures.js";
+import { isSessionLost, notConnected, sendFailure } from "./sdkFailures.js";
 import { followTransport } from "./transportFollower.js";
 import type { TransportTap, WireMessage } from "./transportTap.js";
 
@@ -128,7 +128,7 @@ export function createSdkSession(
     } catch (error) {
       const failure: unknown = lifetime.signal.aborted ? lifetime.signal.reason : error;
       // It may close the transport, and with it end this request once more.
-      if (sentOver !== undefined && isSessionLost(error, sentOver)) follower.reconnect();
+      if (sentOver !== undefined && isSessionLost(error)) follower.reconnect();
       throw failure;
     } finally {
       pending.delete(id);
@@ -149,7 +149,8 @@ export function createSdkSession(
       { requestSignal: lifetime.signal, onRequestStreamEnd, headers },
     );
     // The answer may come before the transport says that the message is out, and a failure after it is no news.
-    sending.catch((error: unknown) => answer.reject(sendFailure(error, { id, method, params })));
+    const hasSession = over.transport.sessionId !== undefined;
+    sending.catch((error: unknown) => answer.reject(sendFailure(error, { id, method, params }, hasSession)));
     return lifetime.race(answer.promise);
 
     function onRequestStreamEnd(): void {
@@ -255,9 +256,4 @@ function withProgressToken(id: string, { method, params, onNotice }: SessionRequ
   if (method !== "tools/call" && (onNotice === undefined || method === "subscriptions/listen")) return params;
   const meta = isObject(params["_meta"]) ? params["_meta"] : {};
   return { ...params, _meta: { progressToken: id, ...meta } };
-}
-
-/** 404 on a transport with sessions: the server has forgotten ours. Without one, a 404 is a proxy's, or the server's own. */
-function isSessionLost(error: unknown, { transport }: TransportTap): boolean {
-  return error instanceof ConnectionError && error.status === 404 && transport.sessionId !== undefined;
 }

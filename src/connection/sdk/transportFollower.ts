@@ -65,6 +65,7 @@ export function followTransport(
   let introduced: { transport: McpTransportLike; at: number } | undefined;
   let reconnecting: Promise<void> | undefined;
   let reconnectNotBefore = -Infinity;
+  let reconnectFailure: unknown;
 
   // Who hands over a connected client has waited for its `connect`.
   if (client.transport !== undefined && client.getServerCapabilities() !== undefined) handshakeOver();
@@ -138,7 +139,7 @@ export function followTransport(
       const found = look();
       if (found !== undefined && isOver()) return found;
       if (client.transport === undefined) reconnect();
-      if (clock.monotonic() >= until) throw notConnected();
+      if (clock.monotonic() >= until) throw notConnected(reconnectFailure);
       await sleep(clock, LOOK_EVERY_MS, { signal });
     }
   }
@@ -152,8 +153,10 @@ export function followTransport(
   async function askHost(ask: () => Promise<void>): Promise<void> {
     try {
       await ask();
+      reconnectFailure = undefined;
       handshakeOver();
-    } catch {
+    } catch (error) {
+      reconnectFailure = error;
       reconnectNotBefore = clock.monotonic() + RECONNECT_AGAIN_MS;
     }
   }
