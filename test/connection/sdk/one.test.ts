@@ -16,7 +16,7 @@ describe("over HTTP", () => {
   test.each([
     [401, false],
     [403, false],
-    [404, true],
+    [404, false],
     [429, false],
     [500, true],
     [503, true],
