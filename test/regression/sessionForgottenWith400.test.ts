@@ -88,8 +88,7 @@ test.each([400, 404] as const)(
   async (status) => {
     const server = await startServer(status);
     const raw = new Client({ name: "host", version: "1.0.0" });
-    const connect = (): Promise<void> =>
-      raw.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+    const connect = (): Promise<void> => raw.connect(new StreamableHTTPClientTransport(new URL(server.url)));
     let asked = 0;
     await connect();
     const client = withTasks(raw, {
