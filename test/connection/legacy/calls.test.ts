@@ -122,7 +122,7 @@ describe("a listing that fails or is out of date", () => {
 
   test("one that goes on failing rejects the call as not sent", async () => {
     const { server, host } = await rig({ statuses: { "tools/list": Array.from({ length: 99 }, () => 503) } });
-    const failed = host.tasks.callTool("server", { name: "must" }, { timeoutMs: 1500 });
+    const failed = host.tasks.callTool("server", { name: "must" }, { timeoutMs: 5000 });
     const error: unknown = await failed.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ mayHaveRun: false, status: 503 });
