@@ -4,6 +4,7 @@ import {
   ConnectionError,
   InvalidResponseError,
   RpcError,
+  WaitTimeoutError,
   type TaskHandle,
   type ToolCall,
 } from "../../../src/index.js";
@@ -121,9 +122,14 @@ describe("a listing that fails or is out of date", () => {
   });
 
   test("one that goes on failing rejects the call as not sent", async () => {
-    const { server, host } = await rig({ statuses: { "tools/list": Array.from({ length: 99 }, () => 503) } });
-    const failed = host.tasks.callTool("server", { name: "must" }, { timeoutMs: 5000 });
-    const error: unknown = await failed.catch((reason: unknown) => reason);
+    const { server, host } = await rig({ statuses: { "tools/list": Array.from({ length: 999 }, () => 503) } });
+    const failing = (): Promise<unknown> =>
+      host.tasks
+        .callTool("server", { name: "must" }, { timeoutMs: 3000 })
+        .catch((reason: unknown) => reason);
+    let error = await failing();
+    // The limit may fall into an attempt, where a machine is busy; then it is told as a limit.
+    for (let more = 4; more > 0 && error instanceof WaitTimeoutError; more -= 1) error = await failing();
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ mayHaveRun: false, status: 503 });
     expect(await sentTasks(server)).toEqual([]);
