@@ -154,7 +154,7 @@ export function createRecordKeeper(
   async function refresh(theirs: boolean): Promise<boolean> {
     const stored = await store.load(record.id);
     if (stored === undefined) return false;
-    takeOver(theirs ? stored : mergeRecords(stored, record));
+    takeOver(theirs ? stored : mergeRecords(stored, record, store.comparesAndSets));
     return true;
   }
 

@@ -39,6 +39,7 @@ export function countedStore(store: KeyValueStore): CountedStore {
   if (setIfUnchanged !== undefined) {
     counted.setIfUnchanged = (...args) => run("writes", () => setIfUnchanged(...args));
   }
+  if (store.liveness !== undefined) counted.liveness = store.liveness;
   if (move !== undefined) counted.move = (...args) => run("writes", () => move(...args));
   if (explainUnreadable !== undefined) counted.explainUnreadable = explainUnreadable;
   return counted;

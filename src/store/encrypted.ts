@@ -82,6 +82,7 @@ export function encryptedStore(
       return result.kind === "text" ? undefined : REASONS[result.kind];
     },
   };
+  if (inner.liveness !== undefined) encrypted.liveness = inner.liveness;
   if (entries !== undefined) {
     encrypted.entries = async function* (prefix) {
       for await (const [entryKey, stored] of entries(prefix)) {

@@ -10,6 +10,7 @@
 import { isObject } from "../internal/json.js";
 import { StoreError } from "../errors.js";
 import { attempt, decode, encode, nameKey, type MakeSibling, type Read } from "./keyvCodec.js";
+import { redisConditions } from "./redisConditions.js";
 import type { KeyValueStore } from "./types.js";
 
 /** A storage adapter, as Keyv sees it. */
@@ -35,6 +36,7 @@ export function keyvStore(
   parts: () => Promise<KeyvParts>,
 ): KeyValueStore {
   const errors = watchErrors(source);
+  const conditional = conditionsOf(source);
 
   const store: KeyValueStore = {
     kind: "mcp-taskrail.key-value-store",
@@ -67,7 +69,9 @@ export function keyvStore(
   };
   if (canIterate(source)) store.entries = entries;
   if (source instanceof Map) Object.assign(store, mapConditions());
-  else if (isConditional(source)) Object.assign(store, { setIfAbsent, setIfUnchanged });
+  else if (conditional !== undefined) Object.assign(store, { setIfAbsent, setIfUnchanged });
+  const liveness = livenessOf(source);
+  if (liveness !== undefined) store.liveness = liveness;
   return store;
 
   async function read(adapter: KeyvParts["adapter"], makeSibling: MakeSibling, key: string): Promise<Read> {
@@ -125,10 +129,10 @@ export function keyvStore(
   }
 
   async function setIfAbsent(key: string, value: string, ttlMs: number | undefined): Promise<boolean> {
-    const { adapter, makeSibling } = await use(parts);
+    const { makeSibling } = await use(parts);
     const coded = await encode(makeSibling, key, value, ttlMs);
     return attempt("write", async () =>
-      (adapter as object as ConditionalAdapter).setIfAbsent(coded.key, coded.value, coded.ttlOrExpires),
+      (conditional as ConditionalAdapter).setIfAbsent(coded.key, coded.value, coded.ttlOrExpires),
     );
   }
 
@@ -143,18 +147,13 @@ export function keyvStore(
     if (text !== seen) return false;
     const coded = await encode(makeSibling, key, value, ttlMs);
     return attempt("write", async () =>
-      (adapter as object as ConditionalAdapter).setIfUnchanged(
-        coded.key,
-        raw,
-        coded.value,
-        coded.ttlOrExpires,
-      ),
+      (conditional as ConditionalAdapter).setIfUnchanged(coded.key, raw, coded.value, coded.ttlOrExpires),
     );
   }
 }
 
 /** What an adapter may offer beyond Keyv's contract (lmdbStore does): writes that depend on what is there. */
-interface ConditionalAdapter {
+export interface ConditionalAdapter {
   setIfAbsent(key: string, value: unknown, ttlMs?: number): Promise<boolean>;
   setIfUnchanged(key: string, seen: unknown, value: unknown, ttlMs?: number): Promise<boolean>;
 }
@@ -202,10 +201,16 @@ function canIterate(source: Adapter | Map<string, unknown>): boolean {
   return !isObject(iterator) || iterator["exists"] !== false;
 }
 
-function isConditional(source: object): boolean {
+function conditionsOf(source: object): ConditionalAdapter | undefined {
   // With absolute expiries it would be another contract than ours.
-  if (!isObject(source) || "capabilities" in source) return false;
-  return typeof source["setIfAbsent"] === "function" && typeof source["setIfUnchanged"] === "function";
+  if (!isObject(source) || "capabilities" in source) return undefined;
+  const offers = ["setIfAbsent", "setIfUnchanged"].every((name) => typeof source[name] === "function");
+  return offers ? (source as object as ConditionalAdapter) : redisConditions(source);
+}
+
+function livenessOf(source: object): KeyValueStore["liveness"] {
+  const { liveness } = source as { liveness?: KeyValueStore["liveness"] };
+  return isObject(liveness) && typeof liveness.isGone === "function" ? liveness : undefined;
 }
 
 /**

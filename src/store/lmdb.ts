@@ -5,6 +5,8 @@ import { StoreError } from "../errors.js";
 import { systemClock } from "../internal/clock.js";
 import { decodeEntry, encodeEntry, keyBytes, keyRanges, type LmdbEntry } from "./lmdbEntry.js";
 import { enter, type LmdbEnvironment } from "./lmdbEnvironment.js";
+import { lmdbLiveness } from "./lmdbProcess.js";
+import type { Liveness } from "./types.js";
 
 /** Rows that are read at once while iterating, so that no read transaction stays open between them. */
 const CHUNK_ROWS = 200;
@@ -16,6 +18,8 @@ const CHUNK_ROWS = 200;
  */
 export interface LmdbStore {
   readonly opts: { readonly url: string; readonly dialect: string };
+  /** Tells processes that died from those that live: their calls are taken over at once. */
+  readonly liveness: Liveness;
   /** What Keyv sets; `clear` without one deletes everything. Absent before, which tells Keyv 6 to name the keys. */
   namespace?: string | undefined;
   get<Value>(key: string): Promise<Value | undefined>;
@@ -64,6 +68,7 @@ export function lmdbStore(path: string): LmdbStore {
   const store: LmdbStore = {
     // Keyv 5 offers its iterator only over adapters whose dialect is on its list, where lmdb is not.
     opts: { url: `lmdb://${folder}`, dialect: "sqlite" },
+    liveness: lmdbLiveness,
 
     async get<Value>(key: string) {
       const environment = await opened();

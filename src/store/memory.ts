@@ -14,7 +14,7 @@ interface Entry {
 /** A fresh, empty store. Expiry is judged by `clock` when an entry is met; there is no timer. */
 export function memoryStore(
   clock: Clock = systemClock,
-): Required<Omit<KeyValueStore, "move" | "explainUnreadable">> {
+): Required<Omit<KeyValueStore, "move" | "explainUnreadable" | "liveness">> {
   const map = new Map<string, Entry>();
   let writes = 0;
 

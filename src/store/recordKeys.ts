@@ -13,6 +13,8 @@ export interface RecordKeys {
   isRecord(key: string): boolean;
   /** Where an unreadable entry goes that was at `key`. With its text, a key of its own for the second of them. */
   setAside(key: string, text?: string): Promise<string>;
+  /** Where the processes that own records say that they live. */
+  readonly roster: string;
   shard(number: number): string;
   shardOf(id: string): Promise<string>;
 }
@@ -24,6 +26,7 @@ export async function recordKeys(scope: string): Promise<RecordKeys> {
   const shard = (number: number): string => `${prefix}!index:${String(number).padStart(2, "0")}`;
   return {
     prefix,
+    roster: `${prefix}!roster`,
     record: async (id) => prefix + (await keyPart(id)),
     isRecord: (key) => key.startsWith(prefix) && /^[^:!]+$/.test(key.slice(prefix.length)),
     async setAside(key, text) {

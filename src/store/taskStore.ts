@@ -9,6 +9,7 @@ import { readRecord, writeRecord, type TaskRecord } from "../task/record.js";
 import { countedStore } from "./countedStore.js";
 import { recordIndex, type RecordIndex } from "./recordIndex.js";
 import { recordKeys, type RecordKeys } from "./recordKeys.js";
+import { rosterStore } from "./roster.js";
 import { boundedTtl } from "./ttl.js";
 import type { KeyValueStore, StoreIssue, TaskStore } from "./types.js";
 
@@ -21,8 +22,11 @@ export interface TaskStoreOptions {
   /** The principal that the records belong to. */
   readonly scope: string;
   readonly clock: Clock;
-  /** What is to be stored, from what is stored and what this process wants to store. */
-  readonly merge: (stored: TaskRecord, mine: TaskRecord) => TaskRecord;
+  /**
+   * What is to be stored, from what is stored and what this process wants to store. `isFirst`: what is stored was
+   * certainly there first, since no write of this store replaces what it has not seen.
+   */
+  readonly merge: (stored: TaskRecord, mine: TaskRecord, isFirst: boolean) => TaskRecord;
   /** How long from now (`nowMs`) a record is to be kept, in milliseconds; undefined for no expiry. */
   readonly ttlMs: (record: TaskRecord, nowMs: number) => number | undefined;
   /** Hears of every unusable entry once. */
@@ -40,12 +44,18 @@ type Found =
 export function createTaskStore(kv: KeyValueStore, options: TaskStoreOptions): TaskStore {
   const { scope, clock, merge, ttlMs, onIssue } = options;
   const store = countedStore(kv);
+  // Signs of life are no work on records: they count apart.
+  const roster = rosterStore(countedStore(kv), async () => (await opened()).keys.roster);
+  const comparesAndSets = store.setIfAbsent !== undefined && store.setIfUnchanged !== undefined;
   const locks = keyedMutex();
   const reported = new Set<string>();
   let layout: Promise<{ keys: RecordKeys; index: RecordIndex | undefined }> | undefined;
 
   return {
     counts: store.counts,
+    roster,
+    liveness: kv.liveness,
+    comparesAndSets,
 
     async load(id) {
       const { keys } = await opened();
@@ -60,7 +70,7 @@ export function createTaskStore(kv: KeyValueStore, options: TaskStoreOptions): T
       return locks.run(key, async () => {
         for (let races = 0; races < MAX_RACES; races++) {
           const found = await findOwn(key, record.id);
-          const next = found.kind === "record" ? merge(found.record, record) : record;
+          const next = found.kind === "record" ? merge(found.record, record, comparesAndSets) : record;
           if (await write(key, next, found)) return next;
         }
         throw new StoreError(
@@ -86,6 +96,24 @@ export function createTaskStore(kv: KeyValueStore, options: TaskStoreOptions): T
           if (await write(key, record, found)) return { created: true, record };
         }
         throw new StoreError("The record came and went while it was to be created");
+      });
+    },
+
+    async claim(id, owner, mayTake) {
+      const { keys } = await opened();
+      const key = await keys.record(id);
+      return locks.run(key, async () => {
+        for (let races = 0; races < MAX_RACES; races++) {
+          const found = await findOwn(key, id);
+          if (found.kind === "absent") return undefined;
+          const { record } = found;
+          if (record.owner === owner || !mayTake(record)) return record;
+          const claimed = { ...record, owner };
+          if (await write(key, claimed, found)) return claimed;
+        }
+        throw new StoreError(
+          `The record was changed by others ${MAX_RACES} times while it was to be claimed`,
+        );
       });
     },
 

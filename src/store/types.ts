@@ -1,5 +1,6 @@
 /** Owns the seams of storage: what hosts may hand in, what the engine gets. No code. */
 import type { TaskRecord } from "../task/record.js";
+import type { RosterStore } from "./roster.js";
 
 /**
  * The part of a Keyv instance that is used (Keyv 5 and 6 fit). Values are our own JSON text.
@@ -40,10 +41,20 @@ export interface KeyValueStore {
   setIfAbsent?(key: string, value: string, ttlMs: number | undefined): Promise<boolean>;
   /** Stores only where the entry still is `seen`, atomically across processes; answers whether it did. */
   setIfUnchanged?(key: string, seen: string, value: string, ttlMs: number | undefined): Promise<boolean>;
+  /** Tells dead processes on this store from others, where it can. */
+  liveness?: Liveness;
   /** Moves an entry, readable or not, without an expiry. Only for stores whose `set` changes the text (encryption). */
   move?(from: string, to: string): Promise<void>;
   /** Says why a text that `get` answered is no record, where the store knows (it could not be decrypted). */
   explainUnreadable?(text: string): Promise<UnreadableReason | undefined>;
+}
+
+/** How a store that is used on one machine only tells a dead process. */
+export interface Liveness {
+  /** What this process is known by, to others on the store. No secret. */
+  readonly mark: string;
+  /** True only where the process of that mark has certainly ended. Undefined marks and foreign ones are not known. */
+  isGone(mark: string): boolean;
 }
 
 /** Why a store could not decode a value: `corrupt` is set aside, `foreign` is left where it is. */
@@ -80,6 +91,16 @@ export interface TaskStore {
   create(record: TaskRecord): Promise<{ created: boolean; record: TaskRecord }>;
   /** Removes the record, and what was set aside of it before. An unreadable record is set aside instead. */
   remove(id: string): Promise<void>;
+  /**
+   * Makes `owner` the record's owner where `mayTake` allows it, in one step with reading it where the store can
+   * compare and set. Answers the record as it is stored now, or undefined where there is none.
+   */
+  claim(id: string, owner: string, mayTake: (record: TaskRecord) => boolean): Promise<TaskRecord | undefined>;
+  /** Who lives on this store, in this scope. */
+  readonly roster: RosterStore;
+  readonly liveness: Liveness | undefined;
+  /** True where no write replaces what it has not seen: what is stored was there first. */
+  readonly comparesAndSets: boolean;
   /** Every readable record of the scope, once. Unreadable ones are set aside, reported and left out. */
   all(): AsyncIterable<TaskRecord>;
   /** Writes (deletions too) and reads so far, for `stats()`. */

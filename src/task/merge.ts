@@ -5,10 +5,18 @@ import { isOver } from "./transition.js";
 
 /**
  * Merges what the store holds with what this process is about to write. The first outcome stays, the first answer
- * to a question stays, a cancel stays asked, a delivery stays done; for everything else the newer writer is right.
+ * to a question stays, a cancel stays asked, a delivery stays done, an owner stays until the record is claimed; for
+ * everything else the newer writer is right. `isFirst`: what is stored was certainly stored first; where the store
+ * cannot tell (a slow write may have replaced another unseen), the time of an answer decides.
  */
-export function mergeRecords(stored: TaskRecord, mine: TaskRecord): TaskRecord {
+export function mergeRecords(stored: TaskRecord, mine: TaskRecord, isFirst = false): TaskRecord {
   if (stored === mine) return mine;
+  const merged = mergeFacts(stored, mine, isFirst);
+  if (stored.owner === undefined || stored.owner === merged.owner) return merged;
+  return { ...merged, owner: stored.owner };
+}
+
+function mergeFacts(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): TaskRecord {
   if (isOver(stored) && !givesWay(stored, mine)) return mergeOver(stored, mine);
   const cancel = mergeCancel(stored, mine);
   // The first handle stays: two processes may have sent one call, and a stored task must not be lost.
@@ -17,7 +25,7 @@ export function mergeRecords(stored: TaskRecord, mine: TaskRecord): TaskRecord {
   if (mine.phase === "delivered" && isGaveUp(mine.outcome) && !isOver(stored))
     return { ...stored, ...cancel };
   const isFinal = isOver(mine) && !isGaveUp(mine.outcome);
-  const questions = isFinal ? mine.questions : mergeQuestions(stored, mine);
+  const questions = isFinal ? mine.questions : mergeQuestions(stored, mine, isFirst);
   return { ...mine, ...cancel, questions };
 }
 
@@ -36,18 +44,18 @@ function mergeOver(stored: TaskRecord, mine: TaskRecord): TaskRecord {
   return { ...stored, phase: "delivered", deliveredAtMs };
 }
 
-function mergeQuestions(stored: TaskRecord, mine: TaskRecord): Question[] {
+function mergeQuestions(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): Question[] {
   // Another round of the call has other questions, whatever their keys.
   if (stored.taskId !== mine.taskId) return mine.questions;
   if (mine.taskId === undefined && stored.requestState !== mine.requestState) return mine.questions;
   const theirs = new Map(stored.questions.map((question) => [question.key, question]));
   return mine.questions.map((question) => {
     const other = theirs.get(question.key);
-    return other === undefined ? question : mergeQuestion(other, question);
+    return other === undefined ? question : mergeQuestion(other, question, isFirst);
   });
 }
 
-function mergeQuestion(stored: Question, mine: Question): Question {
+function mergeQuestion(stored: Question, mine: Question, isFirst: boolean): Question {
   if (stored.digest !== mine.digest) return mine;
   if (progress(stored) > progress(mine)) return stored;
   if (stored.state !== "answered") return mine;
@@ -55,6 +63,7 @@ function mergeQuestion(stored: Question, mine: Question): Question {
   if (mine.state === "refused") return isEarlier(mine, stored) ? stored : mine;
   if (mine.state !== "answered") return mine;
   // Two processes answered: the first answer stands, also for the one that came later with a slow write.
+  if (isFirst) return { ...stored, ...resent(mine) };
   return isEarlier(mine, stored) ? mine : { ...stored, ...resent(mine) };
 }
 

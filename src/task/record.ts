@@ -71,6 +71,8 @@ const recordSchema = z.object({
   server: z.string(),
   /** The connection's identity. */
   identity: z.string(),
+  /** The process that looks after the call, as it is named on the store's roster. Absent where there are no leases. */
+  owner: z.string().optional(),
   era: z.literal("2026-07-28"),
   tool: z.string(),
   /** Of tool and arguments: tells a replay of a `callId` from its reuse. Absent for adopted tasks. */
