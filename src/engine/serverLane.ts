@@ -48,6 +48,8 @@ interface Down {
   /** Who waits for the server, first come first probed. */
   readonly waiting: ((isProbe: boolean) => void)[];
   probing: boolean;
+  /** Its time came while nobody waited: whoever comes next is the probe. */
+  isDue: boolean;
   /** When the next probe is due, on the monotonic clock. */
   probeAt: number;
   stopTimer: StopTimer;
@@ -103,6 +105,11 @@ export function createServerLane(
     const waitMs = notBefore - options.clock.monotonic();
     if (down === undefined && waitMs <= 0) return Promise.resolve(false);
     const state = down ?? goDown("unreachable", waitMs);
+    if (state.isDue && signal?.aborted !== true) {
+      state.isDue = false;
+      state.probing = true;
+      return Promise.resolve(true);
+    }
     return new Promise((resolve, reject) => {
       const enter = (isProbe: boolean): void => {
         signal?.removeEventListener("abort", leave);
@@ -120,7 +127,15 @@ export function createServerLane(
   }
 
   function goDown(reason: Down["reason"], delayMs: number): Down {
-    down = { reason, attempts: 1, waiting: [], probing: false, probeAt: 0, stopTimer: () => undefined };
+    down = {
+      reason,
+      attempts: 1,
+      waiting: [],
+      probing: false,
+      isDue: false,
+      probeAt: 0,
+      stopTimer: () => undefined,
+    };
     armProbe(down, delayMs);
     return down;
   }
@@ -133,6 +148,7 @@ export function createServerLane(
 
   function armProbe(state: Down, delayMs: number): void {
     state.stopTimer();
+    state.isDue = false;
     state.probeAt = options.clock.monotonic() + delayMs;
     state.stopTimer = options.clock.setTimer(delayMs, () => probe(state));
   }
@@ -141,9 +157,9 @@ export function createServerLane(
     if (state !== down || state.probing) return;
     const next = state.waiting.shift();
     if (next === undefined) {
-      // Nobody needs the server now. Whoever does next finds out; one more failure is an outage again.
-      down = undefined;
-      failuresInRow = Math.max(failuresInRow, FAILURES_UNTIL_DOWN - 1);
+      // Nobody needs the server now. Whoever does next finds out, alone; a mere rest that was asked for is over.
+      if (announced === undefined) down = undefined;
+      else state.isDue = true;
       return;
     }
     state.probing = true;
@@ -252,9 +268,13 @@ export function createServerLane(
         signal: stopping.signal,
         timeoutMs: DISCOVER_TIMEOUT_MS,
       });
-    } catch {
-      // Every request that matters reports its own failure.
+    } catch (error) {
+      // Every request that matters reports its own failure; but who asks for patience is heard.
       describeAgainAt = options.clock.monotonic() + options.retry.maxDelayMs;
+      if (error instanceof ConnectionError && error.retryAfterMs !== undefined) {
+        obey(error.retryAfterMs);
+        if (down !== undefined) stayAway(down);
+      }
     }
   }
 
