@@ -55,7 +55,15 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   store: ["internal", "errors.ts", "task/record.ts"],
   engine: ["internal", "protocol", "errors.ts", "task", "connection/types.ts", "store/types.ts"],
   client: ["internal", "protocol", "errors.ts", "task", "connection", "store", "engine", "version.ts"],
-  testing: ["internal", "protocol", "errors.ts", "connection/types.ts"],
+  testing: [
+    "internal",
+    "protocol",
+    "errors.ts",
+    "connection/types.ts",
+    "connection/httpOptions.ts",
+    "store/types.ts",
+    "store/keyValue.ts",
+  ],
 };
 
 describe("who may import whom", () => {

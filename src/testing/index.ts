@@ -33,3 +33,10 @@ export {
   type ScriptedRequest,
   type ScriptedStep,
 } from "./scriptedConnection.js";
+export {
+  faultPoints,
+  type FaultPoint,
+  type FaultPoints,
+  type FaultPointsOptions,
+  type RequestMoment,
+} from "./faultPoints.js";

@@ -17,6 +17,9 @@ export function expectedOf({ lives, moment }: Evidence): Expected {
 function leftBehind({ records }: Life): "nothing" | "in flight" | "known" {
   const [record] = records;
   if (record === undefined) return "nothing";
+  // Another process may have been there already, and found that nobody can know.
+  if (record.outcome?.status === "lost" && record.outcome.reason === "call-outcome-unknown")
+    return "in flight";
   return record.phase === "calling" && record.call?.inFlight === true ? "in flight" : "known";
 }
 

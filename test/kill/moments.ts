@@ -1,5 +1,6 @@
 /** Owns the list of moments at which a worker is killed, by name, and what each must lead to. */
-import type { KillPoint } from "./plan.js";
+import type { RequestMoment } from "../../src/testing/index.js";
+import type { KillPoint, Place } from "./plan.js";
 import { scenarios, type ScenarioName } from "./scenarios.js";
 
 /**
@@ -19,19 +20,24 @@ export interface Moment {
   readonly expected: Expected | undefined;
 }
 
-type When = (KillPoint & { seam: "fetch" })["when"];
 type Spec = readonly [name: string, point: KillPoint, expected?: Expected];
 
-const request = (method: string, nth: number, when: When): KillPoint => ({
-  seam: "fetch",
+const request = (method: string, nth: number, when: RequestMoment): KillPoint => ({
+  at: "request",
   method,
   nth,
   when,
 });
-const store = (write: number, when: "before" | "after"): KillPoint => ({ seam: "store", write, when });
-const input = (nth: number, when: "asked" | "returning"): KillPoint => ({ seam: "input", nth, when });
-const settled = (when: "before" | "written" | "waiting"): KillPoint => ({ seam: "settled", when });
-const program = (when: "connected" | "called" | "cancelled"): KillPoint => ({ seam: "program", when });
+const store = (nth: number, when: "before" | "after"): KillPoint => ({
+  at: "write",
+  entry: "record",
+  nth,
+  when,
+});
+const place = (name: Place, nth = 1): KillPoint => ({ at: "place", name, nth });
+const input = (nth: number, when: "asked" | "returning"): KillPoint => place(when, nth);
+const settled = (when: "before" | "written" | "waiting"): KillPoint => place(`settled: ${when}`);
+const program = (when: "connected" | "called" | "cancelled"): KillPoint => place(when);
 
 /** The n-th `tools/call` at all its points. Unsent or not, it is journaled before: only a recorded answer tells. */
 const callPoints = (nth: number): Spec[] => [
@@ -202,7 +208,7 @@ export function allMoments(): Moment[] {
     moments.push({
       name: `random ${i}: ${afterMs} ms after connecting`,
       scenario: "long",
-      kills: [{ seam: "parent", afterMs }],
+      kills: [{ at: "parent", afterMs }],
       replay: i % 2 === 0,
       expected: undefined,
     });
@@ -211,8 +217,8 @@ export function allMoments(): Moment[] {
 }
 
 function isBeforeJournal(point: KillPoint): boolean {
-  if (point.seam === "program") return point.when === "connected";
-  return point.seam === "store" && point.write === 1 && point.when === "before";
+  if (point.at === "place") return point.name === "connected";
+  return point.at === "write" && point.nth === 1 && point.when === "before";
 }
 
 /** A small generator (mulberry32): the same kills on every run of the suite. */

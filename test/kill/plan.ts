@@ -1,39 +1,50 @@
 /** Owns what a worker of the kill test is told, and what it writes down. No code. */
 import type { JsonObject } from "../../src/index.js";
+import type { FaultPoint } from "../../src/testing/index.js";
 
-/** Where a process kills itself. Every count starts at 1, in that process. */
+/** The places of the worker's own. */
+export type Place =
+  | "connected"
+  | "called"
+  | "cancelled"
+  | "asked"
+  | "returning"
+  | `settled: ${"before" | "written" | "waiting"}`;
+
+/** Where a process dies. */
 export type KillPoint =
-  | {
-      readonly seam: "fetch";
-      readonly method: string;
-      readonly nth: number;
-      /**
-       * before: nothing was sent. sent: the bytes left, the server may or may not have read them. executed: the server
-       * ran it, nothing of the answer was read. headers: the body was not read. answered: the whole answer is in this
-       * process, nothing of it in the library. later: the library has had the answer for a moment.
-       */
-      readonly when: "before" | "sent" | "executed" | "headers" | "answered" | "later";
-    }
-  | { readonly seam: "store"; readonly write: number; readonly when: "before" | "after" }
-  | { readonly seam: "input"; readonly nth: number; readonly when: "asked" | "returning" }
-  | { readonly seam: "settled"; readonly when: "before" | "written" | "waiting" }
-  | { readonly seam: "program"; readonly when: "connected" | "called" | "cancelled" }
+  | FaultPoint
   /** The parent does it, so long after the worker said that it is connected. */
-  | { readonly seam: "parent"; readonly afterMs: number };
+  | { readonly at: "parent"; readonly afterMs: number };
+
+/** Where the records are. */
+export type StorePlan =
+  { readonly kind: "lmdb"; readonly path: string } | { readonly kind: "redis"; readonly url: string };
 
 /** What one process life is to do. */
 export interface WorkerPlan {
   readonly url: string;
   /** The server's request log, to know what it has executed. */
   readonly serverLog: string;
-  readonly storePath: string;
+  readonly store: StorePlan;
   /** Gets a line of JSON per delivery, synced before `onSettled` goes on. */
   readonly deliveries: string;
   /** Gets a line of JSON per {@link Trace}. */
   readonly trace: string;
   readonly callId: string;
-  /** Counts the processes of one run from 1; answers differ by it. */
+  /** Counts the processes of one run from 1; answers differ by it. The standing ones have numbers of their own. */
   readonly life: number;
+  /** Stays, calls nothing, and ends with its standard input: one of several processes on the store. */
+  readonly standing?: boolean;
+  /** Another process may take the outcome: this one need not see it delivered. */
+  readonly shared?: boolean;
+  readonly push?: "always" | undefined;
+  /** How long a process may give no sign of life until others take over. */
+  readonly leaseMs?: number | undefined;
+  /** The name by which a process that starts again has its calls back at once. */
+  readonly instance?: string | undefined;
+  /** Gets the points that were passed, as JSON. */
+  readonly passed?: string | undefined;
   readonly tool: string;
   readonly arguments: JsonObject;
   /** Calls on every start, as a host does that replays its turn; otherwise only life 1 calls. */
@@ -48,7 +59,7 @@ export interface WorkerPlan {
 /** One thing that a worker saw. */
 export type Trace = { readonly life: number } & (
   | { readonly what: "started" | "finished" }
-  | { readonly what: "asked"; readonly key: string }
+  | { readonly what: "asked"; readonly id: string; readonly key: string }
   /** How `callTool` ended: "task", "result", or an error's code. */
   | { readonly what: "called"; readonly how: string }
   | { readonly what: "error"; readonly code: string; readonly message: string }

@@ -1,13 +1,13 @@
 /** Owns one run of the kill test: the process lives on one store, and the evidence that they leave behind. It judges nothing. */
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { lmdbStore } from "../../src/store/lmdb.js";
-import { toKeyValueStore } from "../../src/store/keyValue.js";
-import { readRecord, type TaskRecord } from "../../src/task/record.js";
+import { isObject } from "../../src/internal/json.js";
+import type { TaskRecord } from "../../src/task/record.js";
 import type { LogEntry, SpawnedTaskServer } from "../../src/testing/index.js";
 import type { Ended, Programs } from "../process/programs.js";
 import type { Moment } from "./moments.js";
-import type { Delivery, KillPoint, Trace, WorkerPlan } from "./plan.js";
+import { openStore, recordsIn } from "./openStore.js";
+import type { Delivery, KillPoint, StorePlan, Trace, WorkerPlan } from "./plan.js";
 import { scenarios, type Scenario } from "./scenarios.js";
 
 /** What a process life left. */
@@ -45,15 +45,16 @@ export async function run(
   const callId = `run-${number}`;
   const folder = join(programs.folder, callId);
   mkdirSync(folder);
-  const common = {
+  const common: Omit<WorkerPlan, "life"> = {
     url: server.url,
     serverLog: server.logFile,
-    storePath: join(folder, "store"),
+    store: { kind: "lmdb", path: join(folder, "store") },
     deliveries: join(folder, "deliveries.jsonl"),
     trace: join(folder, "trace.jsonl"),
     callId,
     tool: scenario.tool,
-    arguments: scenario.arguments,
+    // The server ignores it, and its log shows whose call it was.
+    arguments: { ...scenario.arguments, run: callId },
     replay: moment.replay,
     cancel: scenario.cancel === true,
     close: number % 3 === 0,
@@ -62,9 +63,8 @@ export async function run(
   for (const killAt of [...moment.kills, undefined]) {
     const life = lives.length + 1;
     const ended = await live(programs, { ...common, life, kill: killAt });
-    lives.push({ life, killAt, ended, records: await recordsIn(common.storePath) });
+    lives.push({ life, killAt, ended, records: await recordsAt(common.store) });
   }
-  const log = server.log().filter(({ headers }) => headers["x-life"]?.startsWith(`${callId}/`) === true);
   return {
     moment,
     scenario,
@@ -72,20 +72,26 @@ export async function run(
     lives,
     trace: lines<Trace>(common.trace),
     deliveries: lines<Delivery>(common.deliveries),
-    log,
+    log: logOf(callId, server.log()),
   };
 }
 
-async function live(programs: Programs, plan: WorkerPlan): Promise<Ended> {
+/** The entries of one run: its calls, and what was said about their tasks, whichever process said it. */
+export function logOf(callId: string, log: readonly LogEntry[]): LogEntry[] {
+  const isCall = ({ method, params }: LogEntry): boolean =>
+    method === "tools/call" && isObject(params["arguments"]) && params["arguments"]["run"] === callId;
+  const ids = new Set(log.filter(isCall).flatMap(({ taskId }) => taskId ?? []));
+  return log.filter((entry) => isCall(entry) || (entry.taskId !== undefined && ids.has(entry.taskId)));
+}
+
+export async function live(programs: Programs, plan: WorkerPlan): Promise<Ended> {
   const running = programs.start("test/kill/worker.ts", plan);
   // So that a worker that hangs shows as one that was not killed, and not as a test that timed out.
   const limit = setTimeout(() => running.child.kill("SIGTERM"), LIFE_LIMIT_MS);
   try {
-    if (plan.kill?.seam === "parent") {
+    if (plan.kill?.at === "parent") {
       await running.line("connected");
-      await new Promise((resolve) =>
-        setTimeout(resolve, plan.kill?.seam === "parent" ? plan.kill.afterMs : 0),
-      );
+      await new Promise((resolve) => setTimeout(resolve, plan.kill?.at === "parent" ? plan.kill.afterMs : 0));
       return await running.kill();
     }
     return await running.ended;
@@ -94,24 +100,17 @@ async function live(programs: Programs, plan: WorkerPlan): Promise<Ended> {
   }
 }
 
-/** Reads the store as it lies there, with nobody on it. */
-async function recordsIn(path: string): Promise<TaskRecord[]> {
-  if (!existsSync(path)) return [];
-  const adapter = lmdbStore(path);
+async function recordsAt(plan: StorePlan): Promise<TaskRecord[]> {
+  if (plan.kind === "lmdb" && !existsSync(plan.path)) return [];
+  const store = openStore(plan);
   try {
-    const records: TaskRecord[] = [];
-    for await (const [, value] of toKeyValueStore(adapter).entries?.("") ?? []) {
-      const read = readRecord(value);
-      if (!read.ok) throw new Error(`a record that cannot be read: ${read.message}`);
-      records.push(read.record);
-    }
-    return records;
+    return await recordsIn(store.keyValue);
   } finally {
-    await adapter.disconnect();
+    await store.close();
   }
 }
 
-function lines<Line>(file: string): Line[] {
+export function lines<Line>(file: string): Line[] {
   if (!existsSync(file)) return [];
   return readFileSync(file, "utf8")
     .split("\n")

@@ -11,6 +11,8 @@ export interface Scenario {
   /** The keys that are answered, in the order of the story. */
   readonly keys: readonly string[];
   readonly cancel?: boolean;
+  /** Notices instead of polls. */
+  readonly push?: "always";
   readonly status: Delivery["status"];
   /** A part of the delivered outcome. */
   readonly outcome: JsonObject;
@@ -100,6 +102,16 @@ export const scenarios = {
     keys: ["answer"],
     status: "completed",
     outcome: { result: text("answered") },
+  },
+  /** Told of its end by a notice, long before it would be polled. */
+  pushed: {
+    tool: "slow",
+    arguments: { ms: 400, pollIntervalMs: 1500, text: "the pushed dish" },
+    calls: 1,
+    keys: [],
+    push: "always",
+    status: "completed",
+    outcome: { result: text("the pushed dish") },
   },
   /** Long enough for a kill at a random time to find it anywhere. */
   long: {

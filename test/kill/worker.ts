@@ -1,5 +1,5 @@
 /** Owns one process life of the kill test: a host that calls a tool, answers questions and takes the outcome, by the public names only. */
-import { appendFileSync, closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, fsyncSync, openSync, writeFileSync, writeSync } from "node:fs";
 import {
   httpConnection,
   TaskClient,
@@ -9,10 +9,11 @@ import {
   type TaskHandle,
   type TaskInputRequest,
 } from "../../src/index.js";
-import { lmdbStore } from "../../src/store/lmdb.js";
+import { CLIENT_OPTIONS } from "../../src/client/options.js";
+import { faultPoints, readLog } from "../../src/testing/index.js";
 import { programInput } from "../process/programInput.js";
-import { killSwitch } from "./killSwitch.js";
-import type { Delivery, Trace, WorkerPlan } from "./plan.js";
+import { openStore } from "./openStore.js";
+import type { Delivery, Place, Trace, WorkerPlan } from "./plan.js";
 
 const SERVER = "server";
 const FIRST_ANSWER_AFTER_MS = 40;
@@ -22,10 +23,16 @@ const RESOLVE_AFTER_MS = 30;
 
 const plan = programInput<WorkerPlan>();
 const { life } = plan;
-const kill = killSwitch(plan.kill, { log: plan.serverLog, life: `${plan.callId}/${life}` });
+const who = `${plan.callId}/${life}`;
+const points = faultPoints({
+  point: plan.kill === undefined || plan.kill.at === "parent" ? undefined : plan.kill,
+  hasRun: ({ id }) =>
+    readLog(plan.serverLog).some((entry) => entry.id === id && entry.headers["x-life"] === who),
+});
+const at = (place: Place): void => points.at(place);
 let tellDelivered: () => void = () => undefined;
 const delivered = new Promise<void>((resolve) => (tellDelivered = resolve));
-let asked = 0;
+const asked = new Map<string, number>();
 
 process.on("unhandledRejection", (reason) => {
   trace({ life, what: "unhandled", message: String(reason) });
@@ -33,40 +40,68 @@ process.on("unhandledRejection", (reason) => {
 });
 
 trace({ life, what: "started" });
+const store = openStore(plan.store);
 const client = new TaskClient({
-  store: kill.wrapStore(lmdbStore(plan.storePath)),
+  store: points.store(store.keyValue),
   onInputRequest: answer,
   onSettled: take,
   poll: { minIntervalMs: 20 },
   retry: { minDelayMs: 20, maxDelayMs: 200 },
+  ...(plan.shared === true ? { storeWatchMs: 100 } : {}),
+  push: plan.push ?? "off",
+  ...leases(),
 });
 client.on("error", ({ error }) => trace({ life, what: "error", code: error.code, message: error.message }));
 
 const found = await client.connect(
   SERVER,
-  httpConnection(plan.url, { fetch: kill.fetch, identity: "the-server" }),
+  httpConnection(plan.url, { fetch: points.fetch(), headers: { "x-life": who }, identity: "the-server" }),
 );
 console.log("connected");
-kill.at("program", "connected");
-
-const isNew = (await client.task(plan.callId)) === undefined;
-const calls = plan.replay || life === 1;
-const expectsOutcome = found.length > 0 || (isNew && calls);
-const task = calls ? await call() : found[0];
-kill.at("program", "called");
-if (plan.cancel && calls && task !== undefined) {
-  await task.cancel();
-  kill.at("program", "cancelled");
-}
-if (expectsOutcome) {
-  // Only who waits keeps the process alive; the delivery begins in the moment in which the wait ends.
-  await task?.settled();
-  await delivered;
-}
-if (plan.close) await client.close();
+if (plan.standing === true) await stand();
+else await story();
 trace({ life, what: "finished" });
+if (plan.passed !== undefined) writeFileSync(plan.passed, JSON.stringify(points.passed()));
 // A life that the parent is to end waits for it.
-if (plan.kill?.seam === "parent") setInterval(() => undefined, 1000);
+if (plan.kill?.at === "parent") setInterval(() => undefined, 1000);
+// An open connection would keep the process; lmdb needs no goodbye.
+else if (plan.store.kind === "redis") await store.close();
+
+async function story(): Promise<void> {
+  at("connected");
+  const isNew = (await client.task(plan.callId)) === undefined;
+  const calls = plan.replay || life === 1;
+  const own = found.find(({ id }) => id === plan.callId);
+  const expectsOutcome = own !== undefined || (isNew && calls);
+  const task = calls ? await call() : own;
+  at("called");
+  if (plan.cancel && calls && task !== undefined) {
+    await task.cancel();
+    at("cancelled");
+  }
+  if (expectsOutcome) {
+    // Only who waits keeps the process alive; the delivery begins in the moment in which the wait ends.
+    await task?.settled();
+    if (plan.shared !== true) await delivered;
+    // The delivery is stored a moment after the handler is through.
+    if (plan.store.kind === "redis") await wait(RESOLVE_AFTER_MS);
+  }
+  if (plan.close || plan.store.kind === "redis") await client.close();
+}
+
+/** Until the parent closes our standard input. */
+async function stand(): Promise<void> {
+  await new Promise((resolve) => process.stdin.on("end", resolve).resume());
+  await client.close();
+}
+
+function leases(): { leaseMs?: number; instance?: string } {
+  if (!CLIENT_OPTIONS.includes("leaseMs")) return {};
+  return {
+    ...(plan.leaseMs === undefined ? {} : { leaseMs: plan.leaseMs }),
+    ...(plan.instance === undefined ? {} : { instance: plan.instance }),
+  };
+}
 
 async function call(): Promise<TaskHandle | undefined> {
   try {
@@ -84,12 +119,12 @@ async function call(): Promise<TaskHandle | undefined> {
 }
 
 async function answer(request: TaskInputRequest): Promise<JsonObject> {
-  asked += 1;
-  const nth = asked;
-  trace({ life, what: "asked", key: request.key });
-  kill.at("input", "asked", nth);
+  const nth = (asked.get(request.id) ?? 0) + 1;
+  asked.set(request.id, nth);
+  trace({ life, what: "asked", id: request.id, key: request.key });
+  at("asked");
   await wait(nth === 1 ? FIRST_ANSWER_AFTER_MS : LATER_ANSWERS_AFTER_MS);
-  kill.at("input", "returning", nth);
+  at("returning");
   // Another process life answers something else: the server would notice a second answer.
   switch (request.kind) {
     case "sampling":
@@ -106,7 +141,7 @@ function contentFor(key: string): JsonObject {
 }
 
 async function take(settled: Settled): Promise<void> {
-  kill.at("settled", "before");
+  at("settled: before");
   const { id, cancelRequested, status } = settled;
   append(plan.deliveries, {
     life,
@@ -117,9 +152,9 @@ async function take(settled: Settled): Promise<void> {
     ...(settled.status === "failed" ? { error: settled.error } : {}),
     cancelRequested,
   } satisfies Delivery);
-  kill.at("settled", "written");
+  at("settled: written");
   await wait(RESOLVE_AFTER_MS);
-  kill.at("settled", "waiting");
+  at("settled: waiting");
   tellDelivered();
 }
 
