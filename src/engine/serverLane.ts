@@ -146,9 +146,11 @@ export function createServerLane(
     hooks.tell("serverDown", { server: name, reason, error });
   }
 
-  function armProbe(state: Down, delayMs: number): void {
+  function armProbe(state: Down, ownMs: number): void {
     state.stopTimer();
     state.isDue = false;
+    // Whatever this outage allows, also the end of an earlier one's probe: not before the server wants to be asked.
+    const delayMs = Math.max(ownMs, notBefore - options.clock.monotonic());
     state.probeAt = options.clock.monotonic() + delayMs;
     state.stopTimer = options.clock.setTimer(delayMs, () => probe(state));
   }
