@@ -1,0 +1,24 @@
+/** Owns which invariants watch a world. */
+import type { Invariant } from "../observation.js";
+import type { World } from "../world.js";
+import { callInvariants } from "./calls.js";
+import { createLedger } from "./ledger.js";
+import { leaseInvariants } from "./leases.js";
+import { outcomeInvariants } from "./outcomes.js";
+import { politenessInvariants } from "./politeness.js";
+import { questionInvariants } from "./questions.js";
+import { secretInvariants } from "./secrets.js";
+
+export function allInvariants(world: World): Invariant[] {
+  const ledger = createLedger(world);
+  return [
+    // First, since the others look into it.
+    ledger,
+    ...callInvariants(world, ledger),
+    ...outcomeInvariants(world, ledger),
+    ...politenessInvariants(world, ledger),
+    ...questionInvariants(world, ledger),
+    ...secretInvariants(world, ledger),
+    ...leaseInvariants(world, ledger),
+  ];
+}

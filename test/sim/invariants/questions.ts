@@ -1,0 +1,153 @@
+/** Owns promises 7 to 9: questions are shown once and side by side, the first stored answer is the one that is sent, nobody answers for people. */
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "../../../src/internal/json.js";
+import { idOf } from "../disk.js";
+import { Violation, type Invariant, type ProcessView } from "../observation.js";
+import type { World } from "../world.js";
+import type { Ledger } from "./ledger.js";
+
+export function questionInvariants(world: World, ledger: Ledger): Invariant[] {
+  return [shownOnce(), firstAnswerStands(world, ledger), nothingIsDecided(ledger), allAreShown(world)];
+}
+
+/** P7: a question is shown once per process life. */
+function shownOnce(): Invariant {
+  const name = "P7 a question is shown once";
+  const shown = new Set<string>();
+  return {
+    see(seen) {
+      if (seen.kind !== "shown") return;
+      const { id, key, askedAt } = seen.request;
+      const each = `${seen.process.name} ${id} ${key} ${key.startsWith("r") ? askedAt.getTime() : ""}`;
+      if (shown.has(each)) throw new Violation(name, `${id} ${key} is shown again`);
+      shown.add(each);
+    },
+  };
+}
+
+/** P7: the first answer that is stored is the only one that is sent, as it was, and only once it is stored. */
+function firstAnswerStands(world: World, ledger: Ledger): Invariant {
+  const name = "P7 the first stored answer stands";
+  const stored = new Map<string, JsonObject>();
+  /** Two processes on a store without compare-and-set may both be first. */
+  const isStrict = (): boolean => world.scenario.store.cas || !ledger.isShared;
+  return {
+    see(seen) {
+      if (seen.kind === "wrote" && seen.after !== undefined) {
+        const before = new Map(seen.before?.questions.map((question) => [question.key, question]));
+        for (const question of seen.after.questions) {
+          // The questions of a call's rounds may come again with every round.
+          const key = `${idOf(seen.after)} ${seen.after.taskId ?? seen.after.requestState ?? ""} ${question.key}`;
+          if (question.state === "refused") stored.delete(key);
+          if (question.state !== "answered" || question.response === undefined) continue;
+          const first = stored.get(key);
+          if (first === undefined) stored.set(key, question.response);
+          else if (
+            !isDeepStrictEqual(first, question.response) &&
+            isStrict() &&
+            before.get(question.key)?.state !== "refused"
+          ) {
+            throw new Violation(name, `the answer to ${question.key} was replaced`);
+          }
+        }
+      }
+      if (seen.kind === "wrote" && seen.after === undefined && seen.before !== undefined) {
+        // The record is gone: whoever calls again is asked again.
+        for (const key of stored.keys()) if (key.startsWith(`${idOf(seen.before)} `)) stored.delete(key);
+      }
+      if (seen.kind !== "sent") return;
+      const { method, params, taskId } = seen.exchange;
+      if (method !== "tasks/update") return;
+      const record = [...world.disk.records.values()].find(
+        (one) => one.taskId === taskId && one.scope === seen.process.scope,
+      );
+      if (record === undefined) return;
+      for (const [key, response] of Object.entries(params["inputResponses"] as JsonObject)) {
+        const first = stored.get(`${idOf(record)} ${taskId ?? ""} ${key}`);
+        if (first === undefined) throw new Violation(name, `the answer to ${key} is sent, but not stored`);
+        if (!isDeepStrictEqual(first, response) && isStrict()) {
+          throw new Violation(name, `the answer to ${key} that is sent is not the first that was stored`);
+        }
+      }
+    },
+  };
+}
+
+/** P9: what arrives at the server was given by a person, to this question. */
+function nothingIsDecided(ledger: Ledger): Invariant {
+  const name = "P9 nothing is decided for the user";
+  const given = new Map<string, JsonObject[]>();
+  return {
+    see(seen) {
+      if (seen.kind === "gave") {
+        const n = ledger.callOf(`${seen.process.scope}/${seen.id}`)?.n;
+        const key = `${seen.process.scope} ${n ?? seen.id} ${seen.key}`;
+        given.set(key, [...(given.get(key) ?? []), seen.response]);
+      }
+      if (seen.kind !== "took") return;
+      const answers = given.get(`${seen.scope} ${seen.n} ${seen.key}`) ?? [];
+      const isGiven = answers.some((answer) => isDeepStrictEqual(answer, seen.response));
+      if (!isGiven) throw new Violation(name, `nobody gave the answer to ${seen.key} that the server has`);
+    },
+  };
+}
+
+/** How long a question may be stored as open before it is shown: the server's name for people is asked for first. */
+const SHOW_MS = 15_000;
+
+/** P8: a question is shown though others wait; without a handler it is told of, and stays open. */
+function allAreShown(world: World): Invariant {
+  const name = "P8 every open question is shown";
+  interface Due {
+    readonly process: ProcessView;
+    readonly id: string;
+    readonly recordId: string;
+    readonly key: string;
+    readonly atMono: number;
+  }
+  const due = new Map<string, Due>();
+  /** Also of what the store did not take in time: it is shown all the same. */
+  const told = new Set<string>();
+  const monoOf = (process: ProcessView): number => world.time.now - process.missedMs;
+  return {
+    see(seen) {
+      if (seen.kind === "told" && seen.name === "input") {
+        const { request } = seen.event as { request: { id: string; key: string } };
+        const each = `${seen.process.name} ${request.id} ${request.key}`;
+        told.add(each);
+        due.delete(each);
+      }
+      if (seen.kind === "slept") {
+        for (const [key, one] of due) if (one.process === seen.process) due.delete(key);
+      }
+      if (seen.kind !== "wrote" || seen.after === undefined || seen.process === undefined) return;
+      const { process, after } = seen;
+      const before = new Set(seen.before?.questions.map(({ key }) => key));
+      if (seen.before?.requestState !== after.requestState) before.clear();
+      for (const { key, state } of after.questions) {
+        const each = `${process.name} ${after.id} ${key}`;
+        if (state !== "open" || before.has(key) || told.has(each)) continue;
+        due.set(each, {
+          process,
+          id: after.id,
+          recordId: idOf(after),
+          key,
+          atMono: monoOf(process) + SHOW_MS,
+        });
+      }
+    },
+    check() {
+      for (const [each, one] of due) {
+        const { process } = one;
+        const record = world.disk.records.get(one.recordId);
+        const isOpen =
+          record?.questions.some(({ key, state }) => key === one.key && state === "open") === true;
+        const isOver = record?.outcome !== undefined;
+        if (!process.alive || process.closing || !isOpen || isOver) due.delete(each);
+        else if (process.sleepsUntil <= world.time.now && monoOf(process) > one.atMono) {
+          throw new Violation(name, `${one.id} ${one.key} is open, and was not shown`);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,150 @@
+/** Owns the people who answer: soon, late, never, wrongly, twice, from another process. They know nothing of tasks. */
+import type { InputRequestHandler, TaskClient, TaskInputRequest } from "../../src/index.js";
+import type { JsonObject } from "../../src/internal/json.js";
+import { never } from "./disk.js";
+import type { ProcessView } from "./observation.js";
+import type { HostProcess } from "./hostProcess.js";
+import { SECRET } from "./serverTask.js";
+import type { World } from "./world.js";
+
+export interface People {
+  handlerOf(process: ProcessView, client: () => TaskClient): InputRequestHandler;
+  /** Answers everything that waits, from this process. */
+  clearDesk(process: HostProcess): void;
+  /** Who can be found to answer in place of the one who was asked. */
+  others: () => readonly HostProcess[];
+}
+
+export function createPeople(world: World): People {
+  const random = world.random("people");
+  let answers = 0;
+
+  function handlerOf(process: ProcessView, client: () => TaskClient): InputRequestHandler {
+    return async (request) => {
+      if (!world.touch(process, "question")) return never();
+      const { id, key } = request;
+      world.count("question shown");
+      world.observe({ kind: "shown", process, request });
+      const hide = (): void => world.observe({ kind: "hidden", process, id, key });
+      if (request.signal.aborted) return void hide();
+      if (world.fault("handlerThrows")) {
+        hide();
+        throw new Error("the window is broken");
+      }
+      if (world.fault("answerElsewhere")) planElsewhere(process, request);
+      if (world.fault("answerDeferred")) return void hide();
+      const waitMs = world.fault("answerNever")
+        ? Infinity
+        : random.int(0, world.fault("answerLate") ? 900_000 : 15_000);
+      const isAnswered = await waited(process, waitMs, request.signal);
+      hide();
+      if (!isAnswered || !world.touch(process, "answer of a person"))
+        return process.alive ? undefined : never();
+      if (world.fault("answerWrong")) return wrongAnswer(request);
+      if (world.fault("answerTwice")) respond(client(), process, request);
+      return give(process, request);
+    };
+  }
+
+  /** True when the person has answered, false when the question was withdrawn. */
+  function waited(process: ProcessView, waitMs: number, signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const stop = world.time.after(waitMs, () => done(true), process);
+      const onAbort = (): void => done(false);
+      const done = (isAnswered: boolean): void => {
+        stop();
+        signal.removeEventListener("abort", onAbort);
+        resolve(isAnswered);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  function planElsewhere(process: ProcessView, request: TaskInputRequest): void {
+    world.time.after(random.int(100, 20_000), () => {
+      const able = people.others().filter(({ view }) => view.scope === process.scope && view.alive);
+      const other = able.length === 0 ? undefined : random.pick(able);
+      if (other !== undefined) inStepOf(other, () => respond(other.client, other.view, request));
+    });
+  }
+
+  /** A person at this process answers a question that it may not have shown. */
+  function respond(client: TaskClient, process: ProcessView, request: TaskInputRequest): void {
+    const response = give(process, request);
+    client.respond(request.id, request.key, response).then(
+      () => world.count("answered by respond"),
+      (error: Error) => {
+        if (error.name === "InputAlreadyAnsweredError") world.count("answered already");
+      },
+    );
+  }
+
+  function give(process: ProcessView, request: TaskInputRequest): JsonObject {
+    const response = answerTo(request);
+    world.observe({ kind: "gave", process, id: request.id, key: request.key, response });
+    return response;
+  }
+
+  function answerTo({ kind }: TaskInputRequest): JsonObject {
+    answers += 1;
+    const words = `${SECRET}-answer-${answers}`;
+    switch (kind) {
+      case "elicitation-form":
+        return random.chance(0.2)
+          ? { action: random.pick(["decline", "cancel"]) }
+          : { action: "accept", content: { words, ok: random.chance(0.5) } };
+      case "elicitation-url":
+        return { action: random.pick(["accept", "decline"]) };
+      case "sampling":
+        return { role: "assistant", content: { type: "text", text: words }, model: "sim" };
+      case "roots":
+        return { roots: [{ uri: `file:///${words}` }] };
+    }
+  }
+
+  function wrongAnswer({ kind }: TaskInputRequest): JsonObject {
+    world.count("answer refused as wrong");
+    const content = { ok: `${SECRET}-wrong` };
+    return kind === "elicitation-form" ? { action: "accept", content } : { nonsense: `${SECRET}-wrong` };
+  }
+
+  function inStepOf({ view }: HostProcess, run: () => void): void {
+    world.time.after(0, run, view);
+  }
+
+  const people: People = {
+    others: () => [],
+    handlerOf,
+    clearDesk(process) {
+      inStepOf(process, () => {
+        void process.client.pendingInputs().then(
+          (requests) => {
+            for (const request of requests) respond(process.client, process.view, request);
+          },
+          () => undefined,
+        );
+        answerRefused(process);
+      });
+    },
+  };
+  return people;
+
+  /** What the server refused waits for another answer, without being asked again. */
+  function answerRefused(process: HostProcess): void {
+    for (const record of world.disk.records.values()) {
+      if (record.scope !== process.view.scope) continue;
+      for (const question of record.questions) {
+        if (question.state !== "refused" || question.params === undefined) continue;
+        const kind = kindOf(question.method, question.params);
+        const request = { id: record.id, key: question.key, kind } as TaskInputRequest;
+        respond(process.client, process.view, request);
+      }
+    }
+  }
+}
+
+function kindOf(method: string, params: JsonObject): TaskInputRequest["kind"] {
+  if (method === "roots/list") return "roots";
+  if (method === "sampling/createMessage") return "sampling";
+  return params["mode"] === "url" ? "elicitation-url" : "elicitation-form";
+}

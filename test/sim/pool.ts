@@ -1,0 +1,79 @@
+/** Owns the child processes that run scenarios: how many, who is free, who hangs. */
+import { fork, type ChildProcess } from "node:child_process";
+import type { RunAnswer, RunRequest } from "./worker.js";
+
+/** Some workers over one program. */
+export interface Pool {
+  /** Runs where a worker is free. A worker that hangs or dies answers as a broken seed. */
+  run(request: RunRequest): Promise<RunAnswer>;
+  readonly size: number;
+  close(): void;
+}
+
+/** A step that takes this long (by the machine's clock) is an endless loop of microtasks. */
+const HANG_MS = 120_000;
+
+export function createPool(program: string, size: number): Pool {
+  const idle: ChildProcess[] = [];
+  const all = new Set<ChildProcess>();
+  const waiting: ((child: ChildProcess) => void)[] = [];
+  for (let n = 0; n < size; n += 1) release(start());
+
+  function start(): ChildProcess {
+    const child = fork(program, [], {
+      env: { ...process.env, SIM_WORKER: "1" },
+      execArgv: ["--enable-source-maps", "--max-semi-space-size=32"],
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    all.add(child);
+    return child;
+  }
+
+  function release(child: ChildProcess): void {
+    const next = waiting.shift();
+    if (next === undefined) idle.push(child);
+    else next(child);
+  }
+
+  function acquire(): Promise<ChildProcess> {
+    const child = idle.pop();
+    return child === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(child);
+  }
+
+  async function run(request: RunRequest): Promise<RunAnswer> {
+    const child = await acquire();
+    return new Promise((resolve) => {
+      const lost = (why: string): void => {
+        settle();
+        all.delete(child);
+        child.kill("SIGKILL");
+        release(start());
+        const violation = { invariant: "P11 no hang", detail: `P11 no hang: ${why}` };
+        resolve({ seed: request.seed, steps: 0, virtualMs: 0, hash: "", counts: {}, violation, trace: [] });
+      };
+      const limit = setTimeout(() => lost("the worker is silent"), HANG_MS);
+      const onMessage = (answer: unknown): void => {
+        settle();
+        release(child);
+        resolve(answer as RunAnswer);
+      };
+      const onExit = (): void => lost("the worker died");
+      const settle = (): void => {
+        clearTimeout(limit);
+        child.off("message", onMessage);
+        child.off("exit", onExit);
+      };
+      child.on("message", onMessage);
+      child.on("exit", onExit);
+      child.send(request);
+    });
+  }
+
+  return {
+    run,
+    size,
+    close() {
+      for (const child of all) child.kill();
+    },
+  };
+}
