@@ -155,13 +155,19 @@ export function lmdbStore(path: string): LmdbStore {
   };
   return store;
 
-  function opened(): Promise<LmdbEnvironment> {
-    if (closed) return Promise.reject(new StoreError("The lmdb store is disconnected"));
-    opening ??= enter(folder).catch((error: unknown) => {
+  async function opened(): Promise<LmdbEnvironment> {
+    if (closed) throw new StoreError("The lmdb store is disconnected");
+    const mine = (opening ??= enter(folder).catch((error: unknown) => {
       opening = undefined;
       throw error;
-    });
-    return opening;
+    }));
+    const environment = await mine;
+    if (!environment.isLost()) return environment;
+    if (opening === mine) {
+      opening = undefined;
+      await environment.leave();
+    }
+    return opened();
   }
 
   async function setIf(

@@ -2,6 +2,7 @@
 import { access, chmod, constants, mkdir, open, stat } from "node:fs/promises";
 import { endianness } from "node:os";
 import { join } from "node:path";
+import { isCutShort } from "./lmdbDamage.js";
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -48,6 +49,7 @@ async function checkHead(path: string): Promise<void> {
     );
     const at = words.indexOf(MAGIC) * 4;
     if (at < 0 || at === OLD_FORMAT_AT) throw new Error("data.mdb is damaged, or no database of lmdb 3");
+    if (await isCutShort(file, at)) throw new Error("data.mdb is damaged: its end is missing");
   } finally {
     await file.close();
   }
