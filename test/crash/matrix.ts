@@ -61,8 +61,10 @@ export async function matrix(options: MatrixOptions): Promise<SettingReport> {
         .map((point) => ({ scenario, point }));
     },
   );
-  // Replaying hosts and those that only resume, in turn.
-  const specs = recorded.flat().map((spec, at) => ({ ...spec, replay: at % 2 === 0 }));
+  // Replaying hosts and those that only resume, in turn. Whoever meant to cancel must come back for it.
+  const specs = recorded
+    .flat()
+    .map((spec, at) => ({ ...spec, replay: at % 2 === 0 || spec.scenario === "cancelled" }));
   await inLanes(options.concurrency, specs, run);
   return { setting, runs, beside: await besides(place) };
 }
