@@ -1,6 +1,6 @@
 /** Owns which stored calls a host asks for. */
 import type { TaskDriver } from "../engine/taskDriver.js";
-import { canonicalJson, type JsonValue } from "../internal/json.js";
+import { canonicalJson, whyNotJson, type JsonValue } from "../internal/json.js";
 import { refuseUnknown } from "../internal/options.js";
 import { isOver } from "../task/transition.js";
 import { mustBeObject, wrong } from "./options.js";
@@ -22,6 +22,11 @@ export function checkFilter(filter: TaskFilter): void {
   mustBeObject("filter", filter);
   refuseUnknown("filter", filter, ["server", "tool", "state", "context"]);
   if (!STATES.includes(filter.state)) throw wrong("state", filter.state, '"live", "settled" or "input"');
+  const { context } = filter;
+  if (context === undefined || typeof context === "function") return;
+  // What refers to itself would be compared for ever; what JSON cannot carry equals nothing that is kept.
+  const reason = whyNotJson(context, "context");
+  if (reason !== undefined) throw new TypeError(`context: expected JSON or a function, but ${reason}`);
 }
 
 export function matches(driver: TaskDriver, filter: TaskFilter): boolean {

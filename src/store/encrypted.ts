@@ -1,4 +1,5 @@
 /** Owns encryption at rest: a KeyValueStore whose values another store only sees encrypted. Keys stay readable. */
+import { refuseUnknown } from "../internal/options.js";
 import { cipher, type EncryptionKey } from "./cipher.js";
 import { toKeyValueStore } from "./keyValue.js";
 import type { KeyValueStore, StoreInput, UnreadableReason } from "./types.js";
@@ -44,7 +45,10 @@ export function encryptedStore(
   key: EncryptionKey,
   options: EncryptedStoreOptions = {},
 ): KeyValueStore {
-  const previous = options.previousKeys ?? [];
+  if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
+  refuseUnknown("encryptedStore", options, ["previousKeys"]);
+  const previous: readonly EncryptionKey[] = options.previousKeys ?? [];
+  if (!Array.isArray(previous as unknown)) throw new TypeError("previousKeys must be an array of keys");
   const { encrypt, decrypt, isEncrypted } = cipher(
     [key, ...previous],
     ["key", ...previous.map((_, at) => `previousKeys[${at}]`)],
