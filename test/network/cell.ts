@@ -92,7 +92,7 @@ function clientFor(deps: {
   const stalls = fault.stalls === true;
   const client = new TaskClient({
     onInputRequest: () => ({ action: "accept", content: { approve: true, note: SECRET_ANSWER } }),
-    requestTimeoutMs: stalls ? pace.patienceMs : 15_000,
+    requestTimeoutMs: stalls ? pace.patienceMs : 30_000,
     // An answer that comes late is waited for; one that never comes is not, for long.
     lateAnswerMs: fault.fate === "late" ? 2 * pace.delayMs + 5000 : pace.patienceMs,
     retry: { minDelayMs: 40, maxDelayMs: 200, refusedRetryMs: 300, authRetryMs: 300 },
@@ -101,7 +101,7 @@ function clientFor(deps: {
       phase.push === true
         ? {
             mode: "always",
-            ackTimeoutMs: stalls ? pace.patienceMs : 15_000,
+            ackTimeoutMs: stalls ? pace.patienceMs : 30_000,
             idleMs: 2 * pace.patienceMs,
             safetyPollMs: 1500,
             minLifeMs: 500,

@@ -64,7 +64,7 @@ function whole(answer: Answer): Buffer {
 }
 
 /** More of a long answer goes in small pieces: a page of tools would take all day. */
-const MAX_SINGLE_BYTES = 3000;
+const MAX_SINGLE_BYTES = 1000;
 
 async function drip(
   bytes: Buffer,
