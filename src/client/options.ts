@@ -64,6 +64,20 @@ export interface TaskClientOptions {
   readonly onLateHandle?: "track" | "cancel";
   /** How often the store is read while an answer or outcome may come from another process. Default 2000. */
   readonly storeWatchMs?: number;
+  /**
+   * Several processes on one store share its calls: each call is looked after (polled, asked about, delivered) by one
+   * of them. After so long without a sign of life of a process, the others take its calls over; after an orderly
+   * `close()`, and where lmdb tells that the process is dead, at once. Each process writes one entry to the store
+   * about three times in that time, while it looks after a call, and reads it otherwise. 0: every connected process
+   * looks after every call that it knows of. Default 15 000; 0 where no `store` is given.
+   */
+  readonly leaseMs?: number;
+  /**
+   * A name of this process that stays the same when it is started anew ("worker-1"): its calls come back to it at
+   * once, also after it was killed. No two processes that live at the same time may have one name; of two, the later
+   * one has the calls. Default: none.
+   */
+  readonly instance?: string;
   /** Time. Default: the machine's. */
   readonly clock?: Clock;
   /** Chance, in [0, 1), for jitter. Default: the machine's. */
@@ -72,6 +86,7 @@ export interface TaskClientOptions {
 
 /** What `close` waits for calls under way, where it is not told. */
 export const DEFAULT_CLOSE_MS = 5000;
+const DEFAULT_LEASE_MS = 15_000;
 /** How long `callTool` waits for an answer of the server, where it is not told. */
 export const DEFAULT_CALL_MS = 60_000;
 
@@ -117,6 +132,8 @@ export function resolveOptions(options: TaskClientOptions): ResolvedOptions {
     answerGraceMs: duration("answerGraceMs", options.answerGraceMs ?? 10_000),
     lateAnswerMs: duration("lateAnswerMs", options.lateAnswerMs ?? 300_000),
     storeWatchMs: duration("storeWatchMs", options.storeWatchMs ?? 2000),
+    leaseMs: leaseOf(options),
+    instance: options.instance === undefined ? undefined : nonEmpty("instance", options.instance),
     onLateHandle: oneOf("onLateHandle", options.onLateHandle ?? "track", ["track", "cancel"]),
     clock: clockOf(options.clock),
     random: optionalFunction("random", options.random) ?? systemRandom,
@@ -141,6 +158,8 @@ export const CLIENT_OPTIONS = [
   "lateAnswerMs",
   "onLateHandle",
   "storeWatchMs",
+  "leaseMs",
+  "instance",
   "clock",
   "random",
   "push",
@@ -157,6 +176,12 @@ const PUSH_OPTIONS = [
 ];
 const PUSH_MODES = ["auto", "always", "off"] as const;
 const RETRY_OPTIONS = ["minDelayMs", "maxDelayMs", "factor", "authRetryMs", "refusedRetryMs"];
+
+/** Nobody else sees a memory of our own. */
+function leaseOf({ leaseMs, store }: TaskClientOptions): number | undefined {
+  if (leaseMs === undefined) return store === undefined ? undefined : DEFAULT_LEASE_MS;
+  return leaseMs === 0 ? undefined : duration("leaseMs", leaseMs);
+}
 
 function pollOf(poll: Partial<PollPolicy>): PollPolicy {
   const minIntervalMs = duration("poll.minIntervalMs", poll.minIntervalMs ?? 100);

@@ -95,7 +95,7 @@ export function createCallFlow(context: {
 
   function wantsSending(): boolean {
     const { record } = keeper;
-    if (vanished) return false;
+    if (vanished || !context.isInCharge()) return false;
     if (record.phase === "calling") return true;
     return record.phase === "asking" && record.questions.every((question) => question.state !== "open");
   }
@@ -129,6 +129,7 @@ export function createCallFlow(context: {
       closing,
       abandon: abandon.signal,
       isUnwanted,
+      isInCharge: context.isInCharge,
       limitMs: caller?.timeoutMs,
       timeoutMs: (caller?.timeoutMs ?? options.requestTimeoutMs) + options.lateAnswerMs,
       headers: caller?.headers,

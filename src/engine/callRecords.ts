@@ -21,11 +21,19 @@ export interface NewCall {
   readonly caller: Omit<CallerOptions, "discardImmediate">;
 }
 
+/** Where and when a record begins, and who looks after it. */
+export interface RecordContext {
+  readonly lane: ServerLane;
+  readonly scope: string;
+  readonly owner: string | undefined;
+  readonly nowMs: number;
+}
+
 /** The record of a call that is about to be sent. */
 export function newCallRecord(
   wanted: NewCall,
   identity: { readonly id: string; readonly digest: string },
-  context: { readonly lane: ServerLane; readonly scope: string; readonly nowMs: number },
+  context: RecordContext,
 ): TaskRecord {
   return {
     ...emptyRecord(identity.id, context),
@@ -47,7 +55,7 @@ export function newCallRecord(
 /** The record of a task that was created elsewhere. */
 export function adoptedRecord(
   task: { readonly id: string; readonly taskId: string; readonly context: JsonValue | undefined },
-  context: { readonly lane: ServerLane; readonly scope: string; readonly nowMs: number },
+  context: RecordContext,
 ): TaskRecord {
   return {
     ...emptyRecord(task.id, context),
@@ -68,16 +76,14 @@ export function checkSameCall(record: TaskRecord, call: NewCall, digest: string,
   if (record.callDigest !== digest) throw new CallIdConflictError("other arguments");
 }
 
-function emptyRecord(
-  id: string,
-  { lane, scope, nowMs }: { readonly lane: ServerLane; readonly scope: string; readonly nowMs: number },
-): TaskRecord {
+function emptyRecord(id: string, { lane, scope, nowMs, owner }: RecordContext): TaskRecord {
   return {
     v: 1,
     id,
     scope,
     server: lane.name,
     identity: lane.connection.identity,
+    ...(owner === undefined ? {} : { owner }),
     era: "2026-07-28",
     tool: "",
     createdAtMs: nowMs,

@@ -43,6 +43,8 @@ export interface CallStepContext {
   readonly abandon: AbortSignal;
   /** True once nobody wants the call any more: what did not run is not sent again. */
   readonly isUnwanted: () => boolean;
+  /** False once another process looks after the call: it is that one's to send. */
+  readonly isInCharge: () => boolean;
   /** How long attempts that did not run are repeated, in milliseconds; undefined: until the client closes. */
   readonly limitMs: number | undefined;
   /** Milliseconds without a sign of life until the request is given up. */
@@ -58,7 +60,7 @@ export async function sendCall(context: CallStepContext): Promise<CallEnd> {
   try {
     return { kind: "answered", answer: await attempts(context, link.signal, seen) };
   } catch (error) {
-    if (context.closing.aborted || isElsewhere(context.keeper)) return { kind: "closed" };
+    if (context.closing.aborted || isElsewhere(context)) return { kind: "closed" };
     // What the last attempt met says more than that we stopped trying.
     return endOf(context.abandon.aborted && "last" in seen ? seen.last : error, context);
   } finally {
@@ -88,7 +90,7 @@ function attempts(
       const askedMs = error instanceof ConnectionError ? (error.retryAfterMs ?? 0) : 0;
       // The server asks for more patience than the caller has: better told now than at the end of it.
       if (signal.aborted || context.isUnwanted() || clock.monotonic() + askedMs >= until) return false;
-      if (isElsewhere(context.keeper) || !(await mayRepeat(error, context))) return false;
+      if (isElsewhere(context) || !(await mayRepeat(error, context))) return false;
       context.tell("retry", {
         id: context.keeper.record.id,
         server: context.lane.name,
@@ -156,7 +158,7 @@ async function sendOnce(context: CallStepContext, signal: AbortSignal, direct: b
     beforeSend: async () => {
       if (keeper.record.call?.inFlight !== true) await keeper.apply({ type: "callSending" }, "must");
       // A cancellation may have been stored by another process.
-      if (isElsewhere(keeper) || context.isUnwanted()) {
+      if (isElsewhere(context) || context.isUnwanted()) {
         throw new ConnectionError("The call was given up before it was sent", { mayHaveRun: false });
       }
     },
@@ -165,8 +167,8 @@ async function sendOnce(context: CallStepContext, signal: AbortSignal, direct: b
 }
 
 /** The call became a task or came to an end by another way (a caller that left, another process): it is not sent. */
-function isElsewhere({ record }: RecordKeeper): boolean {
-  return isOver(record) || record.taskId !== undefined;
+function isElsewhere({ keeper, isInCharge }: CallStepContext): boolean {
+  return isOver(keeper.record) || keeper.record.taskId !== undefined || !isInCharge();
 }
 
 function callParams({ record }: RecordKeeper): JsonObject {

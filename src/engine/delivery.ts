@@ -7,13 +7,25 @@ import type { EngineOptions, Settled, Tell } from "./types.js";
 /** Calls the host's handler until it resolves, or the signal aborts. Answers false when it was aborted. */
 export async function deliver(
   record: TaskRecord,
-  options: Pick<EngineOptions, "onSettled" | "retry"> & { signal: AbortSignal; tell: Tell },
+  options: Pick<EngineOptions, "onSettled" | "retry"> & {
+    signal: AbortSignal;
+    tell: Tell;
+    /** The handler has resolved; what is left is to write that down. */
+    onTaken: () => void;
+  },
 ): Promise<boolean> {
   const { onSettled, signal } = options;
   if (onSettled === undefined) return false;
   const settled = settledOf(record);
+  let taken = false;
   try {
-    await oneShot(async () => onSettled(settled), {
+    const attempt = async (): Promise<void> => {
+      await onSettled(settled);
+      taken = true;
+      options.onTaken();
+    };
+
+    await oneShot(attempt, {
       signal,
       ...options.retry,
       again: (error) => {
@@ -29,6 +41,8 @@ export async function deliver(
     });
     return true;
   } catch {
+    // Aborted at the very end.
+    if (taken) return true;
     // Told above, each time. The record stays settled, and the next process delivers it.
     return false;
   }

@@ -37,13 +37,15 @@ export interface FollowUps {
 
 export function createFollowUps(context: {
   keeper: RecordKeeper;
-  lane: () => ServerLane | undefined;
+  lane: ServerLane;
+  /** Resolves once it is certain that this process still looks after the task; else `over` aborts first. */
+  confirm: () => Promise<void>;
   options: Pick<EngineOptions, "clock" | "retry" | "requestTimeoutMs">;
   tell: Tell;
-  /** Aborts when the task is over or the client closes. */
+  /** Aborts when the task is over, another process took over, or the client closes. */
   over: AbortSignal;
 }): FollowUps {
-  const { keeper, options, over } = context;
+  const { keeper, options, over, lane } = context;
   const turn = createLimiter(1);
   const refusals = new Set<string>();
   let yieldPoll: (() => void) | undefined;
@@ -54,8 +56,8 @@ export function createFollowUps(context: {
     signal: AbortSignal,
     openInputs?: readonly InputRequestEntry[],
   ): Promise<JsonObject> {
-    const lane = context.lane();
-    if (lane === undefined) throw new TypeError("the task's server is not connected");
+    await context.confirm();
+    signal.throwIfAborted();
     return lane.request({
       method,
       params: { taskId: taskIdOf(keeper), ...more },

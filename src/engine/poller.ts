@@ -1,6 +1,6 @@
 /** Owns which calls are being driven, over which servers: starting, finding, resuming and stopping them. */
 import type { Connection } from "../connection/types.js";
-import { ClientClosedError, InvalidResponseError, StoreError } from "../errors.js";
+import { ClientClosedError, InvalidResponseError, StoreError, type TasksError } from "../errors.js";
 import { sleep } from "../internal/clock.js";
 import { randomId, sha256 } from "../internal/ids.js";
 import { canonicalJson, type JsonValue } from "../internal/json.js";
@@ -8,11 +8,20 @@ import { keyedMutex } from "../internal/keyedMutex.js";
 import type { TaskRecord } from "../task/record.js";
 import { isOver, transition } from "../task/transition.js";
 import type { CallerOptions } from "./callFlow.js";
-import { adoptedRecord, checkSameCall, newCallRecord, type NewCall } from "./callRecords.js";
+import {
+  adoptedRecord,
+  checkSameCall,
+  newCallRecord,
+  type NewCall,
+  type RecordContext,
+} from "./callRecords.js";
+import { createJournal } from "./journal.js";
+import { createLeases, noLeases, type Leases } from "./leases.js";
 import { createScheduler } from "./scheduler.js";
-import { createServerLane, type ServerLane } from "./serverLane.js";
+import { createServerLane } from "./serverLane.js";
 import { createSharedTasks } from "./sharedTasks.js";
 import { createSubscriptionHub } from "./subscriptionHub.js";
+import { createTakeOver } from "./takeOver.js";
 import { createTaskDriver, type DriverServer, type DriverStart, type TaskDriver } from "./taskDriver.js";
 import { createToolCatalog, type ToolCatalog } from "./toolCatalog.js";
 import type { EngineOptions, PushState, Tell } from "./types.js";
@@ -58,6 +67,41 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
   const requests = new Map<string, number>();
   let closed = false;
   let closing: Promise<void> | undefined;
+  const closingNow = new AbortController();
+  const journal = createJournal(store, { retry: options.retry, closing: closingNow.signal });
+  const leases = makeLeases();
+  const takeOver = createTakeOver({
+    leases,
+    all: () => store.all(),
+    delivers: options.onSettled !== undefined,
+    isClosed: () => closed,
+    running: () => drivers.values(),
+    current,
+    driverOf,
+    connected: connectedServer,
+    onForeign: reportForeign,
+    report: reportError,
+  });
+
+  function makeLeases(): Leases {
+    const { leaseMs, instance } = options;
+    if (leaseMs === undefined) return noLeases;
+    return createLeases({ clock, store, leaseMs, instance }, scheduler, {
+      owning: () => [...drivers.values()].some((driver) => !driver.resting),
+      onFreed: () => takeOver.takeFreed(),
+      onRejoined: (claim) => takeOver.reclaim(claim),
+      report: reportError,
+    });
+  }
+
+  function reportError(error: TasksError): void {
+    tell("error", { error, server: undefined, id: undefined });
+  }
+
+  function connectedServer(name: string): DriverServer | undefined {
+    const server = servers.get(name);
+    return server === "connecting" ? undefined : server;
+  }
 
   function serverOf(name: string): DriverServer {
     if (closed) throw new ClientClosedError();
@@ -90,6 +134,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     const driver = createTaskDriver(record, options, {
       start,
       scheduler,
+      leases,
       tell,
       caller,
       onDone: (done) => {
@@ -100,35 +145,6 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     if (closed) driver.stop(new ClientClosedError());
     // A record that is over needs nobody to look after it; whoever holds the driver can still read it.
     else if (!isOver(record) || start === "resume") drivers.set(record.id, driver);
-    return driver;
-  }
-
-  async function pickUp(records: AsyncIterable<TaskRecord>, name?: string): Promise<TaskDriver[]> {
-    const found: TaskDriver[] = [];
-    const foreign = new Set<string>();
-    for await (const record of records) {
-      if (name !== undefined && record.server !== name) continue;
-      const server = servers.get(record.server);
-      const connected = server === undefined || server === "connecting" ? undefined : server;
-      if (connected !== undefined && connected.lane.connection.identity !== record.identity) {
-        if (record.phase !== "delivered") foreign.add(record.server);
-        continue;
-      }
-      const driver = await resumeOne(record, connected);
-      if (driver !== undefined) found.push(driver);
-    }
-    for (const server of foreign) reportForeign(server);
-    return found;
-  }
-
-  async function resumeOne(
-    record: TaskRecord,
-    server: DriverServer | undefined,
-  ): Promise<TaskDriver | undefined> {
-    if (record.phase === "delivered") return undefined;
-    if (server === undefined && !isOver(record)) return driverOf(record, "rest");
-    const driver = (await current(record.id)) ?? driverOf(record, "resume");
-    driver.attach(server);
     return driver;
   }
 
@@ -150,7 +166,9 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     const record = running?.record ?? (await store.load(id));
     if (record === undefined) return undefined;
     checkSameCall(record, call, digest, serverOf(call.server).lane);
-    return running ?? driverOf(record, "rest");
+    const driver = running ?? driverOf(record, "rest");
+    await takeOver.take(driver);
+    return driver;
   }
 
   async function call(wanted: NewCall): Promise<TaskDriver> {
@@ -158,11 +176,13 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     const id = wanted.callId ?? randomId();
     const digest = await sha256(canonicalJson([wanted.tool, wanted.arguments]));
     return ids.run(id, async () => {
+      await journal.clear(id);
       const before = wanted.callId === undefined ? undefined : await existing(id, wanted, digest);
       if (before !== undefined) return before;
       wanted.signal?.throwIfAborted();
+      await leases.join();
       const record = newCallRecord(wanted, { id, digest }, begins(server));
-      const { created, record: stored } = await store.create(record);
+      const { created, record: stored } = await journal.place(record);
       if (!created) {
         // Another process journaled the same call a moment ago: it is that process's to send.
         checkSameCall(stored, wanted, digest, server.lane);
@@ -180,8 +200,8 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     });
   }
 
-  function begins({ lane }: DriverServer): { lane: ServerLane; scope: string; nowMs: number } {
-    return { lane, scope, nowMs: clock.now() };
+  function begins({ lane }: DriverServer): RecordContext {
+    return { lane, scope, owner: leases.owner, nowMs: clock.now() };
   }
 
   async function adopt(name: string, taskId: string, context: JsonValue | undefined): Promise<TaskDriver> {
@@ -190,17 +210,19 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     for (const driver of drivers.values()) {
       if (driver.record.taskId !== taskId || driver.record.identity !== identity) continue;
       if (driver.resting) await driver.catchUp();
-      attachResting(driver, name, server);
+      await takeOver.take(driver);
       return driver;
     }
     const id = `adopted-${(await sha256(canonicalJson([identity, taskId]))).slice(0, 22)}`;
     return ids.run(id, async () => {
+      await leases.join();
       const record = adoptedRecord({ id, taskId, context }, begins(server));
       const { created, record: stored } = await store.create(record);
       if (closed) throw new ClientClosedError();
       if (isOver(stored)) return driverOf(stored, "rest");
-      const driver = (await current(id)) ?? driverOf(stored, created ? "adopt" : "resume");
-      driver.attach(server);
+      const driver = created ? driverOf(stored, "adopt") : ((await current(id)) ?? driverOf(stored, "rest"));
+      if (created) driver.attach(server);
+      else await takeOver.take(driver);
       return driver;
     });
   }
@@ -236,10 +258,10 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
         const records: TaskRecord[] = [];
         for await (const record of store.all()) if (record.server === name) records.push(record);
         for (const driver of [...drivers.values()]) if (driver.record.server === name) await driver.catchUp();
+        await leases.watch();
         if (closed) throw new ClientClosedError();
         servers.set(name, server);
-        for (const driver of drivers.values()) attachResting(driver, name, server);
-        return await pickUp(eachOf(records), name);
+        return await takeOver.pickUp(eachOf(records));
       } catch (error) {
         if (servers.get(name) === "connecting") servers.delete(name);
         throw error;
@@ -279,7 +301,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     },
     async resume() {
       if (closed) throw new ClientClosedError();
-      return pickUp(revivedAll());
+      return takeOver.pickUp(revivedAll());
     },
     catalog: (name) => serverOf(name).catalog,
     counts() {
@@ -310,25 +332,22 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
 
   async function close(limitMs: number): Promise<void> {
     closed = true;
-    const drained = Promise.all([...drivers.values()].map((driver) => driver.drain()));
+    closingNow.abort(new ClientClosedError());
     const limit = new AbortController();
-    await Promise.race([drained, sleep(clock, limitMs, { signal: limit.signal, keepAlive: true })]);
-    limit.abort();
+    const waited = sleep(clock, limitMs, { signal: limit.signal, keepAlive: true }).catch(() => undefined);
+    await Promise.race([Promise.all([...drivers.values()].map((driver) => driver.drain())), waited]);
     const reason = new ClientClosedError();
     for (const driver of [...drivers.values()]) driver.stop(reason);
     drivers.clear();
+    // A store that hangs does not hold up who closes.
+    await Promise.race([leases.leave(), waited]);
+    limit.abort();
     scheduler.stop();
     for (const server of servers.values()) {
       if (server === "connecting") continue;
       server.push.stop();
       server.lane.stop();
     }
-  }
-
-  function attachResting(driver: TaskDriver, name: string, server: DriverServer): void {
-    const { record } = driver;
-    const fits = record.server === name && record.identity === server.lane.connection.identity;
-    if (fits && !isOver(record)) driver.attach(server);
   }
 }
 

@@ -33,6 +33,8 @@ export interface RecordKeeper {
    * charge, so their record replaces ours.
    */
   refresh(theirs: boolean): Promise<boolean>;
+  /** The call was claimed anew, under this name of the process. */
+  own(owner: string | undefined): Promise<void>;
   /** Removes a record that stands for nothing: the call never ran. Nobody is told. */
   drop(): Promise<void>;
   /** Removes the record for good: what is under way does not bring it back. Rejects with `StoreError`. */
@@ -185,6 +187,10 @@ export function createRecordKeeper(
     },
     apply: (event, mode = "keep") => locked(() => apply(event, mode)),
     refresh: (theirs) => locked(() => refresh(theirs)),
+    own: (owner) =>
+      locked(async () => {
+        if (owner !== undefined) record = { ...record, owner };
+      }),
     drop: () => locked(discard),
     remove: () => locked(remove),
     idle: () => locked(async () => undefined),

@@ -6,19 +6,20 @@ import {
   StoreError,
   type TasksError,
 } from "../errors.js";
+import { sleep } from "../internal/clock.js";
 import { createDeferred } from "../internal/deferred.js";
 import { checkInputResponse } from "../protocol/index.js";
-import { unsentKeys, type QuestionNotice } from "../task/questions.js";
+import type { QuestionNotice } from "../task/questions.js";
 import type { TaskRecord } from "../task/record.js";
 import { isOver, type Moved } from "../task/transition.js";
 import { answerable, checkStored, questionError } from "./answering.js";
 import { createCallFlow, type CallerOptions } from "./callFlow.js";
+import { cancelFromAside, takeCharge, type Charge, type ChargeContext, type PollStart } from "./charge.js";
 import { deliver, settledOf } from "./delivery.js";
 import type { DriverServer, DriverStart, TaskDriver } from "./driverTypes.js";
-import { createFollowUps } from "./followUps.js";
 import { ALL_INPUTS, createInputBroker, openQuestions, readQuestion } from "./inputBroker.js";
+import type { Leases } from "./leases.js";
 import { oneShot } from "./oneShot.js";
-import { createPollStep, type PollStep } from "./pollStep.js";
 import { asTasksError } from "./retryTable.js";
 import { publicSnapshot } from "./publicSnapshot.js";
 import { createRecordKeeper } from "./recordKeeper.js";
@@ -34,13 +35,14 @@ export function createTaskDriver(
   context: {
     start: DriverStart;
     scheduler: Scheduler;
+    leases: Leases;
     tell: Tell;
     caller?: CallerOptions | undefined;
     /** The driver has nothing left to do. */
     onDone: (driver: TaskDriver) => void;
   },
 ): TaskDriver {
-  const { scheduler, tell } = context;
+  const { scheduler, leases, tell } = context;
   const closing = new AbortController();
   const over = new AbortController();
   const settled = createDeferred<TaskRecord>();
@@ -49,19 +51,32 @@ export function createTaskDriver(
   const reported = new Set<string>();
   const watchKey = Symbol("watch");
   let server: DriverServer | undefined;
-  let pollStep: PollStep | undefined;
-  let sendingAnswers = false;
-  let cancelling = false;
+  /** While it rests, where a cancellation can be sent. */
+  let near: DriverServer | undefined;
+  let charge: Charge | undefined;
+  let asking: Promise<void> | undefined;
   let finished = false;
+  let delivering: Promise<void> | undefined;
+  /** True once the host's handler has resolved: its outcome is not to be told again. */
+  let taken = false;
   let resting = context.start === "rest";
-  let pollStart: "at-once" | "stored" | "after-interval" = context.start === "adopt" ? "at-once" : "stored";
+  let pollStart: PollStart = context.start === "adopt" ? "at-once" : "stored";
 
   const keeper = createRecordKeeper(first, options, { tell, onChange, closing: closing.signal });
   const readInputs = createInputReader(
     options.onInputRequest === undefined ? ALL_INPUTS : options.capabilities,
     report,
   );
-  const followUps = createFollowUps({ keeper, lane: () => server?.lane, options, tell, over: over.signal });
+  const chargeContext: ChargeContext = {
+    keeper,
+    options,
+    scheduler,
+    leases,
+    tell,
+    readInputs,
+    over: over.signal,
+    again: () => reconcile(),
+  };
   const callFlow = createCallFlow({
     keeper,
     options,
@@ -100,6 +115,7 @@ export function createTaskDriver(
     const { record } = moved;
     const isNewTask = before.taskId === undefined && record.taskId !== undefined;
     const isOverNow = isOver(record) && !isOver(before);
+    if (!resting && !leases.isOurs(record)) void askWhoseItIs();
     for (const notice of moved.notices) reportOnce(notice);
     if (isNewTask) {
       // Also for a handle that is over or asks already: the hint is the server's pace, whatever waits there.
@@ -121,7 +137,7 @@ export function createTaskDriver(
   function onOver(record: TaskRecord): void {
     over.abort(withdrawal("The task is over"));
     acknowledged.resolve();
-    pollStep?.stop();
+    charge?.stopPolls();
     settled.resolve(record);
     callFlow.ended();
   }
@@ -134,37 +150,36 @@ export function createTaskDriver(
     if (server !== undefined) broker.reconcile(record);
     if (isOver(record)) return void finish();
     if (server === undefined) return;
-    if (record.phase === "tracking") return reconcileTask(record, server);
+    if (record.phase === "tracking") {
+      charge ??= takeCharge(chargeContext, server);
+      charge.reconcile(record, pollStart);
+      pollStart = "after-interval";
+      return;
+    }
     callFlow.advance(server.lane, server.catalog);
   }
 
-  function reconcileTask(record: TaskRecord, { shared, push }: DriverServer): void {
-    pollStep ??= createPollStep({
-      keeper,
-      followUps,
-      scheduler,
-      options,
-      shared,
-      push,
-      readInputs,
-      tell,
-      over: over.signal,
-    });
-    if (!sendingAnswers && unsentKeys(record.questions).length > 0) {
-      sendingAnswers = true;
-      void followUps.sendAnswers().then((sent) => {
-        sendingAnswers = false;
-        // One that came at the very end must not wait for the next poll.
-        if (sent && !over.signal.aborted) reconcile();
-      });
-    }
-    if (!cancelling && record.cancelRequestedAtMs !== undefined && record.cancelAckedAtMs === undefined) {
-      cancelling = true;
-      // The keeper reports what it cannot store; a closing client leaves the rest to the next one.
-      void followUps.sendCancel().catch(() => undefined);
-    }
-    pollStep.plan(pollStart);
-    pollStart = "after-interval";
+  /** The store names another owner: it took over, or is gone and its call was never claimed (the store refused that). */
+  function askWhoseItIs(): Promise<void> {
+    return (asking ??= (async () => {
+      const [claim] = await leases.claim([keeper.record]);
+      if (closing.signal.aborted) return;
+      if (claim?.kind === "theirs") rest(server);
+      else if (claim?.kind === "ours") await keeper.own(claim.record.owner);
+    })().finally(() => (asking = undefined)));
+  }
+
+  /** Another process took over, or has been in charge all along. What this one has under way is left. */
+  function rest(reachable: DriverServer | undefined): void {
+    near = reachable;
+    if (resting) return;
+    resting = true;
+    server = undefined;
+    const reason = withdrawal("Another process looks after the call");
+    charge?.end(reason);
+    charge = undefined;
+    if (!isOver(keeper.record)) broker.withdrawAll(keeper.record, reason);
+    watchStore();
   }
 
   /** Answers and outcomes may come from another process: look into the store while somebody waits for one. */
@@ -214,9 +229,18 @@ export function createTaskDriver(
     const { record } = keeper;
     if (record.phase === "settled") tell("settled", settledOf(record));
     // An outcome that another process found is that process's to deliver.
+    if (!resting && !leases.isOurs(record)) await askWhoseItIs();
     if (record.phase === "settled" && !resting) {
-      const done = await deliver(record, { ...options, signal: closing.signal, tell });
-      if (done) await keeper.apply({ type: "delivered" }).catch(() => undefined);
+      const delivery = deliver(record, {
+        ...options,
+        signal: closing.signal,
+        tell,
+        onTaken: () => (taken = true),
+      });
+      delivering = delivery.then(async (done) => {
+        if (done) await keeper.apply({ type: "delivered" }).catch(() => undefined);
+      });
+      await delivering;
     }
     context.onDone(driver);
   }
@@ -261,8 +285,11 @@ export function createTaskDriver(
     const isUnsent = record.taskId === undefined && record.call?.inFlight !== true;
     if (isUnsent && !resting) return callFlow.leave();
     // Acknowledged before, and yet it runs on: the host means it, so the server hears it once more.
-    if (record.cancelAckedAtMs !== undefined && server !== undefined) return followUps.sendCancel();
+    if (record.cancelAckedAtMs !== undefined && charge !== undefined) return charge.sendCancel();
     await keeper.apply({ type: "cancelRequested" });
+    // The process in charge would send it when it next looks into the store; this one need not wait for that.
+    if (resting && near !== undefined && record.taskId !== undefined)
+      void cancelFromAside(chargeContext, near);
     // Where another process is in charge, only the store tells what came of it.
     const unwatch = driver.watch(() => undefined);
     await acknowledged.promise.finally(unwatch);
@@ -282,9 +309,12 @@ export function createTaskDriver(
     attach(connected) {
       if (closing.signal.aborted) return;
       server = connected;
+      near = undefined;
       resting = false;
       reconcile();
     },
+    own: (owner) => keeper.own(owner),
+    rest,
     watch(listener) {
       listeners.add(listener);
       watchStore();
@@ -302,20 +332,22 @@ export function createTaskDriver(
       }
     },
     async drain() {
-      const dueInMs = pollStep?.dueIn();
-      pollStep?.stop();
+      const dueInMs = charge?.stopPolls();
       if (dueInMs !== undefined && keeper.record.failures === undefined) {
         const notBeforeMs = Math.ceil(options.clock.now() + dueInMs);
         await keeper.apply({ type: "paused", notBeforeMs }).catch(() => undefined);
       }
       await callFlow.idle();
+      // A handler may close the client as the last thing it does: what it took is written down; it is not waited for.
+      await sleep(options.clock, 0, { keepAlive: true });
+      if (taken) await delivering;
       await keeper.idle();
     },
     remove: () => keeper.remove(),
     stop(reason) {
       closing.abort(reason);
       over.abort(reason);
-      pollStep?.stop();
+      charge?.stopPolls();
       scheduler.cancel(watchKey);
       broker.withdrawAll(keeper.record, reason);
       callFlow.close(reason);

@@ -140,6 +140,10 @@ export interface EngineOptions {
   readonly giveUpAfterMs: number | undefined;
   /** How long a handle is waited for after the caller gave up. */
   readonly lateAnswerMs: number;
+  /** Without a sign of life for so long, a process's calls are others' to take; undefined: no leases. */
+  readonly leaseMs: number | undefined;
+  /** The host's name of this process, the same over restarts. */
+  readonly instance: string | undefined;
   /** How often the store is read again while an answer or an outcome may come from another process. */
   readonly storeWatchMs: number;
   readonly concurrency: number;

@@ -11,7 +11,7 @@ import { isObject } from "../internal/json.js";
 import { StoreError } from "../errors.js";
 import { attempt, decode, encode, nameKey, type MakeSibling, type Read } from "./keyvCodec.js";
 import { redisConditions } from "./redisConditions.js";
-import type { KeyValueStore } from "./types.js";
+import type { ConditionalAdapter, KeyValueStore } from "./types.js";
 
 /** A storage adapter, as Keyv sees it. */
 export interface Adapter {
@@ -150,12 +150,6 @@ export function keyvStore(
       (conditional as ConditionalAdapter).setIfUnchanged(coded.key, raw, coded.value, coded.ttlOrExpires),
     );
   }
-}
-
-/** What an adapter may offer beyond Keyv's contract (lmdbStore does): writes that depend on what is there. */
-export interface ConditionalAdapter {
-  setIfAbsent(key: string, value: unknown, ttlMs?: number): Promise<boolean>;
-  setIfUnchanged(key: string, seen: unknown, value: unknown, ttlMs?: number): Promise<boolean>;
 }
 
 async function use(parts: () => Promise<KeyvParts>): Promise<KeyvParts> {

@@ -3,7 +3,7 @@
  * contract has none. It names and codes nothing.
  */
 import { isObject } from "../internal/json.js";
-import type { ConditionalAdapter } from "./keyvStore.js";
+import type { ConditionalAdapter } from "./types.js";
 
 /**
  * KEYS[1]: the entry. ARGV: the value that must be there, the new one, its time to live in milliseconds or "". One

@@ -5,37 +5,10 @@
 import { isObject } from "../internal/json.js";
 import type { CountedStore } from "./countedStore.js";
 import { boundedTtl } from "./ttl.js";
+import type { Roster, RosterEntry, RosterStore } from "./types.js";
 
 /** How often a change is tried again because another process changed the roster in between. */
 const MAX_RACES = 50;
-
-/** What one process says of itself. */
-export interface RosterEntry {
-  /** Grows with every sign of life. */
-  readonly beat: number;
-  /** After so long without one, its calls are others' to take. In milliseconds. */
-  readonly leaseMs: number;
-  /** The host's name for the process, where it gave one: a later process of that name stands in for this one. */
-  readonly instance?: string;
-  /** What the store can tell a dead process by. */
-  readonly mark?: string;
-  /** Calls that others changed something of: to be looked up in the store. */
-  readonly nudges?: readonly string[];
-}
-
-/** The living, by owner. */
-export type Roster = Readonly<Record<string, RosterEntry>>;
-
-/** The roster of one scope. Both reject with `StoreError`. */
-export interface RosterStore {
-  /** None where there is no entry, or one that cannot be read: then everybody writes itself in again. */
-  read(): Promise<Roster>;
-  /**
-   * Stores what `to` makes of the roster, and answers what is stored now. Where the store can compare and set, no
-   * change of another process is lost; elsewhere one may be, until that process's next beat.
-   */
-  change(to: (roster: Roster) => Roster, ttlMs: number): Promise<Roster>;
-}
 
 /** The roster at `key` of the store. */
 export function rosterStore(store: CountedStore, key: () => Promise<string>): RosterStore {
@@ -43,56 +16,67 @@ export function rosterStore(store: CountedStore, key: () => Promise<string>): Ro
     read: async () => parse(await store.get(await key())),
     async change(to, ttlMs) {
       const at = await key();
-      for (let races = 0; ; races += 1) {
+      for (let races = 0; races < MAX_RACES; races += 1) {
         const text = await store.get(at);
-        const roster = to(parse(text));
-        if (await write(at, text, JSON.stringify(roster), ttlMs)) return roster;
-        // Many processes at once: the next beat tells of this one.
-        if (races === MAX_RACES) return parse(await store.get(at));
+        const before = parse(text);
+        const after = to(before);
+        if (after === before || (await write(at, text, format(after), boundedTtl(ttlMs)))) return after;
       }
+      // Very many processes at once: the next beat tells of this one.
+      return parse(await store.get(at));
     },
   };
 
-  async function write(at: string, seen: string | undefined, text: string, ttlMs: number): Promise<boolean> {
-    const ttl = boundedTtl(ttlMs);
-    if (seen === text) return true;
-    if (store.setIfAbsent === undefined || store.setIfUnchanged === undefined) {
-      await store.set(at, text, ttl);
-      return true;
-    }
-    return seen === undefined ? store.setIfAbsent(at, text, ttl) : store.setIfUnchanged(at, seen, text, ttl);
+  async function write(
+    at: string,
+    seen: string | undefined,
+    text: string,
+    ttlMs: number | undefined,
+  ): Promise<boolean> {
+    if (seen === undefined && store.setIfAbsent !== undefined) return store.setIfAbsent(at, text, ttlMs);
+    if (seen !== undefined && store.setIfUnchanged !== undefined)
+      return store.setIfUnchanged(at, seen, text, ttlMs);
+    await store.set(at, text, ttlMs);
+    return true;
   }
 }
 
-/** Entries of others are read as loosely as they may be; what is none is left out. */
+function format(roster: Roster): string {
+  return JSON.stringify({ v: 1, departures: roster.departures, owners: [...roster.owners] });
+}
+
+/** Read as loosely as may be: an entry that is none is left out, and comes back with its process's next beat. */
 function parse(text: string | undefined): Roster {
-  if (text === undefined) return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return {};
-  }
-  if (!isObject(value)) return {};
-  const entries = Object.entries(value).flatMap(([owner, entry]) => {
+  const owners = new Map<string, RosterEntry>();
+  const value = text === undefined ? undefined : parseJson(text);
+  if (!isObject(value)) return { owners, departures: 0 };
+  for (const row of Array.isArray(value["owners"]) ? (value["owners"] as unknown[]) : []) {
+    if (!Array.isArray(row)) continue;
+    const [owner, entry] = row as unknown[];
     const read = readEntry(entry);
-    return read === undefined ? [] : [[owner, read] as const];
-  });
-  // Not by assignment: an owner of the name __proto__ is an owner like any other.
-  return Object.fromEntries(entries);
+    if (typeof owner === "string" && read !== undefined) owners.set(owner, read);
+  }
+  const { departures } = value;
+  return { owners, departures: isPositive(departures) ? departures : 0 };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function readEntry(entry: unknown): RosterEntry | undefined {
   if (!isObject(entry)) return undefined;
-  const { beat, leaseMs, instance, mark, nudges } = entry;
+  const { beat, leaseMs, instance, mark } = entry;
   if (!isPositive(beat) || !isPositive(leaseMs)) return undefined;
-  const ids = Array.isArray(nudges) ? nudges.filter((id) => typeof id === "string") : [];
   return {
     beat,
     leaseMs,
     ...(typeof instance === "string" ? { instance } : {}),
     ...(typeof mark === "string" ? { mark } : {}),
-    ...(ids.length > 0 ? { nudges: ids } : {}),
   };
 }
 

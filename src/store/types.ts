@@ -1,6 +1,5 @@
 /** Owns the seams of storage: what hosts may hand in, what the engine gets. No code. */
 import type { TaskRecord } from "../task/record.js";
-import type { RosterStore } from "./roster.js";
 
 /**
  * The part of a Keyv instance that is used (Keyv 5 and 6 fit). Values are our own JSON text.
@@ -18,6 +17,12 @@ export interface KeyvAdapterLike {
   set(key: string, value: unknown, ttl?: number): unknown;
   delete(key: string): unknown;
   iterator?: unknown;
+}
+
+/** What an adapter may offer beyond Keyv's contract (lmdbStore does): writes that depend on what is there. */
+export interface ConditionalAdapter {
+  setIfAbsent(key: string, value: unknown, ttlMs?: number): Promise<boolean>;
+  setIfUnchanged(key: string, seen: unknown, value: unknown, ttlMs?: number): Promise<boolean>;
 }
 
 /** What `TaskClientOptions.store` takes. */
@@ -72,6 +77,37 @@ export interface StoreIssue {
   readonly kind: "corrupt" | "newer-version" | "foreign";
   readonly message: string;
   readonly cause?: unknown;
+}
+
+/** What one process says of itself. */
+export interface RosterEntry {
+  /** Grows with every sign of life. */
+  readonly beat: number;
+  /** After so long without one, its calls are others' to take. In milliseconds. */
+  readonly leaseMs: number;
+  /** The host's name for the process, where it gave one: a later process of that name stands in for this one. */
+  readonly instance?: string;
+  /** What the store can tell a dead process by. */
+  readonly mark?: string;
+}
+
+/** The living, by owner. */
+export interface Roster {
+  readonly owners: ReadonlyMap<string, RosterEntry>;
+  /** Grows with every process that left calls behind: somebody else is to look for them. */
+  readonly departures: number;
+}
+
+/** The roster of one scope. Both reject with `StoreError`. */
+export interface RosterStore {
+  /** Empty where there is no entry, or one that cannot be read: then everybody writes itself in again. */
+  read(): Promise<Roster>;
+  /**
+   * Stores what `to` makes of the roster, unless that is what it was given, and answers what is stored now. Where the
+   * store can compare and set, no change of another process is lost (`to` runs once more where one came in between);
+   * elsewhere one may be, until that process's next beat.
+   */
+  change(to: (roster: Roster) => Roster, ttlMs: number): Promise<Roster>;
 }
 
 /** Records of one scope. All methods reject with `StoreError` when the store does. */

@@ -11,9 +11,27 @@ import { isOver } from "./transition.js";
  */
 export function mergeRecords(stored: TaskRecord, mine: TaskRecord, isFirst = false): TaskRecord {
   if (stored === mine) return mine;
-  const merged = mergeFacts(stored, mine, isFirst);
-  if (stored.owner === undefined || stored.owner === merged.owner) return merged;
-  return { ...merged, owner: stored.owner };
+  const isTheirs = stored.owner !== undefined && mine.owner !== undefined && stored.owner !== mine.owner;
+  if (!isTheirs) return mergeFacts(stored, mine, isFirst);
+  // Who lost the call tells what it saw end, or become a task; how it goes on is for the owner to say.
+  const isFact = isOver(mine) || stored.taskId !== mine.taskId;
+  const merged = isFact ? mergeFacts(stored, mine, isFirst) : mergeOthers(stored, mine, isFirst);
+  // A call that is no longer over was brought back by what we know: nobody else looks after it.
+  const owner = isOver(stored) && !isOver(merged) ? mine.owner : stored.owner;
+  return { ...merged, owner };
+}
+
+/** The owner's record, with the answers and the cancellation that another process has. */
+function mergeOthers(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): TaskRecord {
+  if (isOver(stored)) return mergeFacts(stored, mine, isFirst);
+  const theirs = new Map(mine.questions.map((question) => [question.key, question]));
+  const questions = stored.questions.map((question) => {
+    const other = theirs.get(question.key);
+    return other === undefined || other.digest !== question.digest
+      ? question
+      : mergeQuestion(question, other, isFirst);
+  });
+  return { ...stored, ...mergeCancel(stored, mine), questions };
 }
 
 function mergeFacts(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): TaskRecord {

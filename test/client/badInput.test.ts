@@ -72,6 +72,11 @@ const FORM = JSON.stringify({
   params: { mode: "form", message: "Go on?", requestedSchema: { type: "object", properties: {} } },
 });
 
+/** What is kept of calls; the roster of processes names none. */
+function callsIn(store: Map<string, unknown>): string[] {
+  return [...store.keys()].filter((key) => !key.endsWith("!roster"));
+}
+
 describe("options of the wrong type", () => {
   const cases: [string, unknown, RegExp][] = [
     ["options", 5, /^options: expected an object, got 5$/],
@@ -195,7 +200,7 @@ describe("calls of the wrong shape", () => {
       expect((error as TypeError).message).toMatch(message);
     }
     expect(server.log()).toEqual([]);
-    expect(store.size).toBe(0);
+    expect(callsIn(store)).toEqual([]);
   });
 
   it("passes on what the server says of an unknown tool, and keeps nothing of it", async () => {
@@ -204,7 +209,7 @@ describe("calls of the wrong shape", () => {
     const call = client.callTool("s", { name: "no_such_tool" });
     await expect(call).rejects.toBeInstanceOf(RpcError);
     await expect(call).rejects.toMatchObject({ rpcCode: -32602 });
-    expect(store.size).toBe(0);
+    expect(callsIn(store)).toEqual([]);
   });
 });
 
@@ -432,6 +437,6 @@ describe("hostile servers", () => {
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error.mayHaveRun).toBe(false);
     expect(`${error.stack} ${JSON.stringify(error)}`).not.toMatch(/secret-/);
-    expect(store.size).toBe(0);
+    expect(callsIn(store)).toEqual([]);
   });
 });

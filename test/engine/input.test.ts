@@ -59,7 +59,7 @@ describe("F131: a question across a restart", () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
     const script = asking({ open: form(), answered: form() });
-    const first = await rig(script, { clock, store, answerGraceMs: 1e9 });
+    const first = await rig(script, { clock, store, instance: "host", answerGraceMs: 1e9 });
     const task = await startTask(first);
     await clock.advance(2000);
     await task.respond("answered", yes);
@@ -68,6 +68,7 @@ describe("F131: a question across a restart", () => {
     await rig(script, {
       clock,
       store,
+      instance: "host",
       answerGraceMs: 1e9,
       onInputRequest: ({ key }) => void shown.push(key),
     });
@@ -78,12 +79,16 @@ describe("F131: a question across a restart", () => {
   test("an answer that was stored and not sent is sent by the next process", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig(asking({ k: form() }, { "tasks/update": "hang" }), { clock, store });
+    const first = await rig(asking({ k: form() }, { "tasks/update": "hang" }), {
+      clock,
+      store,
+      instance: "host",
+    });
     const task = await startTask(first);
     await clock.advance(2000);
     await task.respond("k", yes);
     await clock.advance(100);
-    const second = await rig(asking({ k: form() }), { clock, store });
+    const second = await rig(asking({ k: form() }), { clock, store, instance: "host" });
     await clock.advance(2000);
     expect(updates(second)).toEqual([{ k: yes }]);
   });

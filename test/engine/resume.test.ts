@@ -26,10 +26,13 @@ test("F113: whenever a process ends after the handle came, the next one finds it
   for (const atMs of [0, 1, 999, 1000, 1001, 5000]) {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": handle(), "tasks/get": "hang" }, { clock, store });
+    const first = await rig(
+      { "tools/call": handle(), "tasks/get": "hang" },
+      { clock, store, instance: "host" },
+    );
     const { id } = await startTask(first);
     await clock.advance(atMs);
-    const second = await rig({ "tasks/get": done() }, { clock, store });
+    const second = await rig({ "tasks/get": done() }, { clock, store, instance: "host" });
     expect(await second.within((await second.client.task(id))!.result())).toEqual(text("done"));
   }
 });
@@ -46,11 +49,14 @@ describe("F118: a record holds what a next process needs", () => {
   test("the same outcome from store and connection alone; connect() answers what is not over", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": handle({ statusMessage: "half" }) }, { clock, store });
+    const first = await rig(
+      { "tools/call": handle({ statusMessage: "half" }) },
+      { clock, store, instance: "host" },
+    );
     const { id } = await startTask(first, { context: { chat: 7 } });
     const copy = memoryStore(clock);
     for await (const [key, value] of store.entries("")) await copy.set(key, value as string, undefined);
-    const second = await rig({ "tasks/get": done() }, { clock, store: copy });
+    const second = await rig({ "tasks/get": done() }, { clock, instance: "host", store: copy });
     const [task] = await second.client.tasks({ context: { chat: 7 } });
     expect(task).toMatchObject({
       id,
@@ -67,7 +73,7 @@ describe("F118: a record holds what a next process needs", () => {
     const store = testStore(clock);
     const first = await rig(
       { "tools/call": (_: unknown, n: number) => handle({ taskId: `task-${n}` }) },
-      { clock, store },
+      { clock, store, instance: "host" },
     );
     await startTask(first, { callId: "newer" });
     await startTask(first, { callId: "readable" });
@@ -75,7 +81,10 @@ describe("F118: a record holds what a next process needs", () => {
     const [key, value] = [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)];
     await store.set(key, value.replace('"v":1', '"v":99'), undefined);
     const before = await store.get(key);
-    const second = await rig({ "tasks/get": done("ok", { taskId: "task-1" }) }, { clock, store });
+    const second = await rig(
+      { "tasks/get": done("ok", { taskId: "task-1" }) },
+      { clock, store, instance: "host" },
+    );
     expect(await second.within((await second.client.task("readable"))!.result())).toEqual(text("ok"));
     expect(second.told.of("error").map(({ error }) => error.code)).toEqual(["STORE"]);
     expect(await store.get(key)).toBe(before);
@@ -144,10 +153,10 @@ describe("F122: 404 on a task request", () => {
 test("F124: the local id says nothing of the task id, and finds the task after a restart", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
-  const first = await rig({ "tools/call": handle() }, { clock, store });
+  const first = await rig({ "tools/call": handle() }, { clock, store, instance: "host" });
   const { id } = await startTask(first);
   expect(id).not.toContain("task-secret-1");
-  const second = await rig({ "tasks/get": done() }, { clock, store });
+  const second = await rig({ "tasks/get": done() }, { clock, store, instance: "host" });
   expect((await second.client.task(id))?.taskId).toBe("task-secret-1");
 });
 
@@ -171,12 +180,12 @@ describe("adopt", () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
     const script = { "tasks/get": ({ params }: ScriptedRequest) => state({ taskId: params["taskId"]! }) };
-    const first = await rig(script, { clock, store });
+    const first = await rig(script, { clock, store, instance: "host" });
     const tasks = await Promise.all([first.client.adopt("srv", "t1"), first.client.adopt("srv", "t1")]);
     expect(tasks[0].id).toBe(tasks[1].id);
     await clock.advance(500);
     expect(first.times("tasks/get")).toEqual([0]);
-    const second = await rig(script, { clock, store });
+    const second = await rig(script, { clock, store, instance: "host" });
     expect((await second.client.adopt("srv", "t1")).id).toBe(tasks[0].id);
     expect(await second.client.tasks()).toHaveLength(1);
   });
@@ -200,14 +209,14 @@ describe("questions before there is a task", () => {
   test("survive a restart; the answer goes out with the state exactly as it was", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": question }, { clock, store });
+    const first = await rig({ "tools/call": question }, { clock, store, instance: "host" });
     void first.client.callTool("srv", tool, { callId: "c1" }).catch(() => undefined);
     await clock.advance(100);
     await first.within(first.client.close());
     const settled: Settled[] = [];
     const second = await rig(
       { "tools/call": text("ok") },
-      { clock, store, onSettled: (one) => void settled.push(one) },
+      { clock, store, instance: "host", onSettled: (one) => void settled.push(one) },
     );
     expect((await second.client.pendingInputs()).map(({ key }) => key)).toEqual(["k"]);
     await second.client.respond("c1", "k", yes);
@@ -246,7 +255,7 @@ test("resume() before connect() delivers outcomes, and can be repeated", async (
   };
   const first = await rig(
     { "tools/call": handle(), "tasks/get": done() },
-    { clock, store, onSettled: failing },
+    { clock, store, instance: "host", onSettled: failing },
   );
   await startTask(first);
   await clock.advance(2000);

@@ -88,13 +88,16 @@ describe("F064: the backoff survives a restart", () => {
   test("the first poll of the next process is not before the stored time", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": handle(), "tasks/get": reset() }, { clock, store });
+    const first = await rig(
+      { "tools/call": handle(), "tasks/get": reset() },
+      { clock, store, instance: "host" },
+    );
     await startTask(first);
     await clock.advance(40_000);
     const failures = first.told.of("retry").at(-1)!;
     expect(failures.attempt).toBeGreaterThanOrEqual(5);
     const lastAt = first.times("tasks/get").at(-1)!;
-    const second = await rig({ "tasks/get": state() }, { clock, store });
+    const second = await rig({ "tasks/get": state() }, { clock, store, instance: "host" });
     await clock.advance(120_000);
     expect(second.times("tasks/get")[0]).toBeGreaterThanOrEqual(lastAt + failures.delayMs);
   });
@@ -102,11 +105,14 @@ describe("F064: the backoff survives a restart", () => {
   test("a wall clock that went back by a year does not park it", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": handle(), "tasks/get": reset() }, { clock, store });
+    const first = await rig(
+      { "tools/call": handle(), "tasks/get": reset() },
+      { clock, store, instance: "host" },
+    );
     await startTask(first);
     await clock.advance(40_000);
     clock.jump(-365 * 86_400_000);
-    const second = await rig({ "tasks/get": state() }, { clock, store });
+    const second = await rig({ "tasks/get": state() }, { clock, store, instance: "host" });
     await clock.advance(100_000);
     expect(second.times("tasks/get").length).toBeGreaterThan(0);
   });
@@ -115,11 +121,14 @@ describe("F064: the backoff survives a restart", () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
     const slow = { pollIntervalMs: 60_000 };
-    const first = await rig({ "tools/call": handle(slow), "tasks/get": state(slow) }, { clock, store });
+    const first = await rig(
+      { "tools/call": handle(slow), "tasks/get": state(slow) },
+      { clock, store, instance: "host" },
+    );
     await startTask(first);
     await clock.advance(50_000);
     await first.within(first.client.close());
-    const second = await rig({ "tasks/get": state(slow) }, { clock, store });
+    const second = await rig({ "tasks/get": state(slow) }, { clock, store, instance: "host" });
     await clock.advance(130_000);
     expect(second.times("tasks/get")).toEqual([60_000, 120_000, 180_000]);
   });

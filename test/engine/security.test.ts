@@ -24,11 +24,11 @@ describe("F175: records belong to one server and one principal", () => {
     const store = memoryStore(clock);
     const u1 = await rig(
       { "tools/call": handle(), "tasks/get": asks({ k: form() }) },
-      { clock, store, scope: "u1" },
+      { clock, store, instance: "host", scope: "u1" },
     );
     await startTask(u1, { callId: "c1" });
     await clock.advance(1500);
-    const u2 = await rig({ "tools/call": text("mine") }, { clock, store, scope: "u2" });
+    const u2 = await rig({ "tools/call": text("mine") }, { clock, store, instance: "host", scope: "u2" });
     await clock.advance(5000);
     expect(u2.connection.requests).toEqual([]);
     expect([await u2.client.tasks(), await u2.client.pendingInputs(), await u2.client.resume()]).toEqual([
@@ -54,9 +54,9 @@ describe("F175: records belong to one server and one principal", () => {
   ])("scopes %j and %j are two", async (mine, theirs) => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": handle() }, { clock, store, scope: mine });
+    const first = await rig({ "tools/call": handle() }, { clock, store, instance: "host", scope: mine });
     await startTask(first, { callId: "c1" });
-    const second = await rig({}, { clock, store, scope: theirs });
+    const second = await rig({}, { clock, store, instance: "host", scope: theirs });
     expect(await second.client.tasks()).toEqual([]);
   });
 
@@ -107,9 +107,9 @@ describe("F176: keys that the server chose", () => {
     ]) {
       const clock = virtualClock();
       const store = memoryStore(clock);
-      const first = await rig({ "tools/call": handle({ taskId }) }, { clock, store });
+      const first = await rig({ "tools/call": handle({ taskId }) }, { clock, store, instance: "host" });
       const { id } = await startTask(first);
-      const second = await rig({ "tasks/get": done("ok", { taskId }) }, { clock, store });
+      const second = await rig({ "tasks/get": done("ok", { taskId }) }, { clock, store, instance: "host" });
       expect(await second.within((await second.client.task(id))!.result())).toEqual(text("ok"));
       expect(second.connection.requestsOf("tasks/get")[0]?.params).toEqual({ taskId });
     }
@@ -129,7 +129,7 @@ describe("F178: floods", () => {
         return ack;
       },
     };
-    const run = await rig(script, { clock, store });
+    const run = await rig(script, { clock, store, instance: "host" });
     const task = await startTask(run);
     await clock.advance(10_500);
     expect(task.pendingInputs).toHaveLength(256);
@@ -170,7 +170,7 @@ describe("F178: floods", () => {
     const long = "x".repeat(5_000_000);
     const failed = state({ status: "failed", error: { code: -32000, message: long } });
     const script = { "tools/call": handle({ statusMessage: long }), "tasks/get": failed };
-    const run = await rig(script, { clock, store });
+    const run = await rig(script, { clock, store, instance: "host" });
     const task = await startTask(run);
     expect(task.statusMessage?.length).toBeLessThanOrEqual(8192);
     await run.within(task.settled());

@@ -169,6 +169,7 @@ function startProcess(
   );
   const client = makeClient(clock, {
     store: own,
+    instance: "host",
     random,
     answerGraceMs: 1e9,
     async onInputRequest({ key, id }: TaskInputRequest) {

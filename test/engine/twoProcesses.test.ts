@@ -8,6 +8,7 @@ import {
 } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import { memoryStore } from "../../src/store/memory.js";
+import type { KeyValueStore } from "../../src/store/types.js";
 import type { FakeClock } from "../../src/testing/index.js";
 import {
   ack,
@@ -30,11 +31,17 @@ const no: JsonObject = { action: "decline" };
 const wait = (clock: FakeClock, delayMs: number): Promise<void> =>
   new Promise((resolve) => clock.setTimer(delayMs, resolve));
 
-/** The kinds of store: one that compares before it sets, and a plain Map through Keyv, which cannot. */
+/** The kinds of store: one that compares before it sets, one that cannot, and a plain Map through Keyv. */
 const stores = [
   ["with compare-and-set", (clock: FakeClock) => memoryStore(clock)],
-  ["without", () => new Map<string, unknown>()],
+  ["without", plainStore],
+  ["that is a Map", () => new Map<string, unknown>()],
 ] as const;
+
+function plainStore(clock: FakeClock): KeyValueStore {
+  const { kind, get, set, entries, delete: remove } = memoryStore(clock);
+  return { kind, get, set, entries, delete: remove };
+}
 
 describe.each(stores)("a store %s", (_kind, makeStore) => {
   test("a process that starts while a call is in flight does not lose its handle", async () => {
@@ -44,16 +51,19 @@ describe.each(stores)("a store %s", (_kind, makeStore) => {
       await wait(clock, 5000);
       return handle();
     };
-    const a = await rig({ "tools/call": call, "tasks/get": done() }, { clock, store });
+    const a = await rig({ "tools/call": call, "tasks/get": done() }, { clock, store, leaseMs: 0 });
     const waiting = a.client.callTool("srv", tool, { callId: "c1" });
     await clock.advance(100);
-    // It cannot know that the other one lives: for it the call's fate is unknown.
-    const b = await rig({ "tools/call": text("twice"), "tools/list": { tools: [] } }, { clock, store });
+    // Without leases it cannot know that the other one lives: for it the call's fate is unknown.
+    const b = await rig(
+      { "tools/call": text("twice"), "tools/list": { tools: [] } },
+      { clock, store, leaseMs: 0 },
+    );
     await clock.advance(100);
     expect(b.connection.requestsOf("tools/call")).toEqual([]);
     const answer = await a.within(waiting);
     expect(answer.kind).toBe("task");
-    const c = await rig({ "tasks/get": done("for c") }, { clock, store });
+    const c = await rig({ "tasks/get": done("for c") }, { clock, store, leaseMs: 0 });
     expect((await c.client.task("c1"))?.taskId).toBe("task-secret-1");
   });
 
@@ -67,10 +77,16 @@ describe.each(stores)("a store %s", (_kind, makeStore) => {
     const get = ({ params }: { params: JsonObject }): JsonObject =>
       done("one", { taskId: params["taskId"]! });
     const options = { callId: "c1", onUnknownOutcome: "retry" } as const;
-    const a = await rig({ "tools/call": call("task-a", 3000), "tasks/get": get }, { clock, store });
+    const a = await rig(
+      { "tools/call": call("task-a", 3000), "tasks/get": get },
+      { clock, store, leaseMs: 0 },
+    );
     const first = a.client.callTool("srv", tool, options);
     await clock.advance(100);
-    const b = await rig({ "tools/call": call("task-b", 5000), "tasks/get": get }, { clock, store });
+    const b = await rig(
+      { "tools/call": call("task-b", 5000), "tasks/get": get },
+      { clock, store, leaseMs: 0 },
+    );
     const second = b.client.callTool("srv", tool, options);
     await a.within(Promise.all([first, second]));
     const tasks = [await a.client.task("c1"), await b.client.task("c1")];
@@ -90,10 +106,10 @@ describe.each(stores)("a store %s", (_kind, makeStore) => {
       await wait(clock, 3000);
       return new ConnectionError("refused", { mayHaveRun: false });
     };
-    const a = await rig({ "tools/call": call, "tasks/get": state() }, { clock, store });
+    const a = await rig({ "tools/call": call, "tasks/get": state() }, { clock, store, leaseMs: 0 });
     const first = a.client.callTool("srv", tool, options);
     await clock.advance(100);
-    const b = await rig({ "tools/call": refused, "tasks/get": done() }, { clock, store });
+    const b = await rig({ "tools/call": refused, "tasks/get": done() }, { clock, store, leaseMs: 0 });
     await a.within(first);
     await clock.advance(5000);
     expect(b.connection.requestsOf("tools/call")).toHaveLength(1);

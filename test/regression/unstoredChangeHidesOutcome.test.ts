@@ -6,13 +6,13 @@ test("an outcome that is found while a refused write is repeated is told, and en
   const clock = virtualClock();
   const store = testStore(clock);
   const seen = [state(), state({ statusMessage: "half" })];
-  const a = await rig({ "tools/call": handle(), "tasks/get": seen }, { clock, store });
+  const a = await rig({ "tools/call": handle(), "tasks/get": seen }, { clock, store, leaseMs: 0 });
   const task = await startTask(a);
   await clock.advance(1500);
   // This process cannot write for a moment, and another one, which can, finds the end.
   store.refuses = (value) => value.includes("half");
   await clock.advance(1000);
-  const b = await rig({ "tasks/get": done() }, { clock, store });
+  const b = await rig({ "tasks/get": done() }, { clock, store, leaseMs: 0 });
   const found = await b.client.task(task.id);
   expect(await b.within(found!.result(), 1500)).toEqual(text("done"));
   store.refuses = () => false;

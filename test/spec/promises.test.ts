@@ -28,7 +28,7 @@ describe("Promise 1: No handle is lost", () => {
   test("a task handle is in the store before anybody is told of it", async () => {
     const clock = virtualClock();
     const store = testStore(clock);
-    const { client, within } = await rig({ "tools/call": handle() }, { clock, store });
+    const { client, within } = await rig({ "tools/call": handle() }, { clock, store, instance: "host" });
     let storedWhenTold = false;
     client.on("created", () => (storedWhenTold = store.writes.at(-1)?.includes("task-secret-1") === true));
     await within(client.callTool("srv", deploy));
@@ -38,9 +38,9 @@ describe("Promise 1: No handle is lost", () => {
   test("a process that dies right after the handle came loses nothing", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": handle(), "tasks/get": "hang" }, { clock, store });
+    const first = await rig({ "tools/call": handle(), "tasks/get": "hang" }, { clock, store, instance: "host" });
     const { id } = taskOf(await first.within(first.client.callTool("srv", deploy)));
-    const second = await rig({ "tasks/get": done() }, { clock, store });
+    const second = await rig({ "tasks/get": done() }, { clock, store, instance: "host" });
     const task = await second.client.task(id);
     expect(await second.within(task!.result())).toEqual(text("done"));
   });
@@ -51,7 +51,7 @@ describe("Promise 1: No handle is lost", () => {
     store.refuses = (value) => value.includes("task-secret-1");
     const { client, within, told } = await rig(
       { "tools/call": handle(), "tasks/get": done() },
-      { clock, store },
+      { clock, store, instance: "host" },
     );
     const error: unknown = await within(client.callTool("srv", deploy).catch((reason: unknown) => reason));
     expect(error).toBeInstanceOf(StoreError);
@@ -71,7 +71,7 @@ describe("Promise 2: No call is sent twice", () => {
       journal = await store.dump();
       return text("at once");
     };
-    const { client, within } = await rig({ "tools/call": call }, { clock, store });
+    const { client, within } = await rig({ "tools/call": call }, { clock, store, instance: "host" });
     await within(client.callTool("srv", deploy));
     expect(journal).toContain('"phase":"calling"');
     expect(journal).toContain('"inFlight":true');
@@ -85,7 +85,7 @@ describe("Promise 2: No call is sent twice", () => {
       journals.push(await store.dump());
       return n < 2 ? new ConnectionError("refused", { mayHaveRun: false }) : text("ok");
     };
-    const { client, within } = await rig({ "tools/call": call }, { clock, store });
+    const { client, within } = await rig({ "tools/call": call }, { clock, store, instance: "host" });
     const answer = client.callTool("srv", deploy);
     await clock.advance(10);
     expect(await store.dump()).toContain('"inFlight":false');
@@ -98,7 +98,7 @@ describe("Promise 2: No call is sent twice", () => {
     const clock = virtualClock();
     const store = testStore(clock);
     store.refuses = () => true;
-    const { client, connection, within } = await rig({ "tools/call": handle() }, { clock, store });
+    const { client, connection, within } = await rig({ "tools/call": handle() }, { clock, store, instance: "host" });
     await expect(within(client.callTool("srv", deploy))).rejects.toBeInstanceOf(StoreError);
     expect(connection.requests).toEqual([]);
   });
@@ -106,10 +106,10 @@ describe("Promise 2: No call is sent twice", () => {
   test("an answer that was lost ends as outcome unknown, here and after a restart", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": lost(), "tools/list": { tools: [] } }, { clock, store });
+    const first = await rig({ "tools/call": lost(), "tools/list": { tools: [] } }, { clock, store, instance: "host" });
     const failed = first.within(first.client.callTool("srv", deploy, { callId: "c1" }));
     await expect(failed).rejects.toBeInstanceOf(CallOutcomeUnknownError);
-    const second = await rig({ "tools/call": text("again") }, { clock, store });
+    const second = await rig({ "tools/call": text("again") }, { clock, store, instance: "host" });
     await expect(
       second.within(second.client.callTool("srv", deploy, { callId: "c1" })),
     ).rejects.toBeInstanceOf(CallOutcomeUnknownError);
@@ -119,12 +119,12 @@ describe("Promise 2: No call is sent twice", () => {
   test("a process that died with the call in flight: the next one does not send it", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": "hang" }, { clock, store });
+    const first = await rig({ "tools/call": "hang" }, { clock, store, instance: "host" });
     void first.client.callTool("srv", deploy).catch(() => undefined);
     await clock.advance(10);
     const settled: Settled[] = [];
     const onSettled = (one: Settled): void => void settled.push(one);
-    const second = await rig({ "tools/list": { tools: [] } }, { clock, store, onSettled });
+    const second = await rig({ "tools/list": { tools: [] } }, { clock, store, instance: "host", onSettled });
     await clock.advance(10);
     expect(settled).toMatchObject([{ status: "lost", reason: "call-outcome-unknown" }]);
     expect(second.connection.requestsOf("tools/call")).toHaveLength(0);
@@ -157,12 +157,12 @@ describe("Promise 3: A call id is answered once", () => {
       text("at once"),
       new RpcError({ code: -32000, message: "no", data: { why: 1 } }),
     ];
-    const first = await rig({ "tools/call": answers, "tasks/get": state() }, { clock, store });
+    const first = await rig({ "tools/call": answers, "tasks/get": state() }, { clock, store, instance: "host" });
     const ids = ["task", "result", "failure"];
     for (const callId of ids) {
       await first.within(first.client.callTool("srv", deploy, { callId }).catch(() => undefined));
     }
-    const second = await rig({ "tasks/get": done("late") }, { clock, store });
+    const second = await rig({ "tasks/get": done("late") }, { clock, store, instance: "host" });
     for (const { client, within } of [first, second]) {
       const task = taskOf(await within(client.callTool("srv", deploy, { callId: "task" })));
       expect(task.taskId).toBe("task-secret-1");
@@ -268,7 +268,7 @@ describe("Promise 6: Terminal is final", () => {
     const store = testStore(clock);
     const { client, within, told } = await rig(
       { "tools/call": handle(), "tasks/get": done() },
-      { clock, store },
+      { clock, store, instance: "host" },
     );
     store.refuses = (value) => value.includes('"outcome"') && clock.monotonic() < 60_000;
     const task = taskOf(await within(client.callTool("srv", deploy)));
@@ -284,9 +284,9 @@ describe("Promise 6: Terminal is final", () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
     const failed = state({ status: "failed", error: { code: -32000, message: "boom" } });
-    const a = await rig({ "tools/call": handle(), "tasks/get": done("first") }, { clock, store });
+    const a = await rig({ "tools/call": handle(), "tasks/get": done("first") }, { clock, store, instance: "host" });
     const task = taskOf(await a.within(a.client.callTool("srv", deploy)));
-    const b = await rig({ "tasks/get": failed }, { clock, store });
+    const b = await rig({ "tasks/get": failed }, { clock, store, instance: "host" });
     const other = await b.client.task(task.id);
     await a.within(task.settled());
     expect(await b.within(other!.settled())).toMatchObject({ status: "completed", result: text("first") });

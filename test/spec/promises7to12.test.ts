@@ -50,7 +50,7 @@ describe("Promise 7: Ask once, answer once", () => {
       return n < 3 ? lost() : ack;
     };
     const script = { "tools/call": handle(), "tasks/get": asks({ k: form() }), "tasks/update": update };
-    const run = await rig(script, { clock, store, answerGraceMs: 600_000 });
+    const run = await rig(script, { clock, store, instance: "host", answerGraceMs: 600_000 });
     const task = await startTask(run);
     await clock.advance(1500);
     await task.respond("k", yes);
@@ -64,7 +64,7 @@ describe("Promise 7: Ask once, answer once", () => {
     const clock = virtualClock();
     const store = testStore(clock);
     const script = { "tools/call": handle(), "tasks/get": asks({ k: form() }), "tasks/update": ack };
-    const run = await rig(script, { clock, store });
+    const run = await rig(script, { clock, store, instance: "host" });
     const task = await startTask(run);
     await clock.advance(1500);
     store.refuses = (value) => value.includes('"answered"');
@@ -148,7 +148,7 @@ describe("Promise 8: People are slow, and that is fine", () => {
       "tasks/get": asks({ k: form() }),
       "tasks/update": ack,
     };
-    const run = await rig(script, { clock, store, onInputRequest: () => undefined });
+    const run = await rig(script, { clock, store, instance: "host", onInputRequest: () => undefined });
     const { id } = await startTask(run, { context: { chat: 7 } });
     await clock.advance(2000);
     const elsewhere = makeClient(clock, { store });
@@ -203,7 +203,7 @@ describe("Promise 10: Outcomes are delivered", () => {
       throw new Error("the database is down");
     });
     const script = { "tools/call": handle(), "tasks/get": done() };
-    const first = await rig(script, { clock, store, onSettled: failing });
+    const first = await rig(script, { clock, store, instance: "host", onSettled: failing });
     const { id } = await startTask(first, { context: "chat-7" });
     await clock.advance(10_000);
     expect(failing.mock.calls.length).toBeGreaterThanOrEqual(3);
@@ -212,12 +212,12 @@ describe("Promise 10: Outcomes are delivered", () => {
     await closed;
 
     const working = vi.fn((_: Settled): void => undefined);
-    await rig({}, { clock, store, onSettled: working });
+    await rig({}, { clock, store, instance: "host", onSettled: working });
     await clock.advance(1000);
     expect(working.mock.calls).toMatchObject([
       [{ id, status: "completed", result: text("done"), context: "chat-7" }],
     ]);
-    await rig({}, { clock, store, onSettled: working });
+    await rig({}, { clock, store, instance: "host", onSettled: working });
     await clock.advance(100_000);
     expect(working).toHaveBeenCalledTimes(1);
   });
@@ -226,7 +226,7 @@ describe("Promise 10: Outcomes are delivered", () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
     const onSettled = (): void => undefined;
-    const options = { clock, store, onSettled, retentionMs: 60_000 };
+    const options = { clock, store, instance: "host", onSettled, retentionMs: 60_000 };
     const run = await rig({ "tools/call": handle(), "tasks/get": done() }, options);
     const { id } = await startTask(run);
     await clock.advance(30_000);
@@ -291,7 +291,7 @@ describe("Promise 12: Handles are secrets", () => {
       "tasks/update": [lost(), ack],
     };
     const onInputRequest = (): JsonObject => ({ action: "accept", content: { password: "answer-secret" } });
-    const run = await rig(script, { clock, store, onInputRequest });
+    const run = await rig(script, { clock, store, instance: "host", onInputRequest });
     const headers = { authorization: "Bearer token-secret" };
     const task = await startTask(run, { headers });
     await run.within(task.result());
@@ -307,11 +307,11 @@ describe("Promise 12: Handles are secrets", () => {
   test("a task is never polled over another server's or another scope's connection", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": handle(), "tasks/get": state() }, { clock, store });
+    const first = await rig({ "tools/call": handle(), "tasks/get": state() }, { clock, store, instance: "host" });
     const { id } = await startTask(first);
     const stranger = scriptedConnection({ "tasks/get": done() }, { clock, identity: "another server" });
-    const renamed = await rig({}, { clock, store, connection: stranger });
-    const scoped = await rig({ "tasks/get": done() }, { clock, store, scope: "another principal" });
+    const renamed = await rig({}, { clock, store, instance: "host", connection: stranger });
+    const scoped = await rig({ "tasks/get": done() }, { clock, store, instance: "host", scope: "another principal" });
     await clock.advance(60_000);
     expect(stranger.requests).toEqual([]);
     expect(scoped.connection.requests).toEqual([]);
@@ -332,7 +332,7 @@ describe("Promise 12: Handles are secrets", () => {
   test("arguments are kept only while the call may have to be repeated; outcomes until delivered", async () => {
     const clock = virtualClock();
     const store = testStore(clock);
-    const run = await rig({ "tools/call": handle(), "tasks/get": done("outcome") }, { clock, store });
+    const run = await rig({ "tools/call": handle(), "tasks/get": done("outcome") }, { clock, store, instance: "host" });
     const params = { name: "deploy", arguments: { env: "argument-secret" } };
     const task = await startTask(run, {}, params);
     expect(store.writes[0]).toContain("argument-secret");
@@ -343,7 +343,7 @@ describe("Promise 12: Handles are secrets", () => {
   test("an ordinary result that was handed over is not kept at all", async () => {
     const clock = virtualClock();
     const store = testStore(clock);
-    const run = await rig({ "tools/call": text("secret result") }, { clock, store });
+    const run = await rig({ "tools/call": text("secret result") }, { clock, store, instance: "host" });
     await run.within(run.client.callTool("srv", { name: "read" }));
     await clock.advance(1000);
     expect(await store.dump()).toBe("");
@@ -353,10 +353,10 @@ describe("Promise 12: Handles are secrets", () => {
     const clock = virtualClock();
     const store = testStore(clock);
     const key = new Uint8Array(32).fill(7);
-    const first = await rig({ "tools/call": handle() }, { clock, store: encryptedStore(store, key) });
+    const first = await rig({ "tools/call": handle() }, { clock, instance: "host", store: encryptedStore(store, key) });
     const { id } = await startTask(first, { context: "chat-7" });
     expect(await store.dump()).not.toMatch(/task-secret-1|deploy|chat-7/);
-    const second = await rig({ "tasks/get": done() }, { clock, store: encryptedStore(store, key) });
+    const second = await rig({ "tasks/get": done() }, { clock, instance: "host", store: encryptedStore(store, key) });
     const task = await second.client.task(id);
     expect(await second.within(task!.result())).toEqual(text("done"));
   });
