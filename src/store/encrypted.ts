@@ -47,8 +47,7 @@ export function encryptedStore(
 ): KeyValueStore {
   if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
   refuseUnknown("encryptedStore", options, ["previousKeys"]);
-  const previous: readonly EncryptionKey[] = options.previousKeys ?? [];
-  if (!Array.isArray(previous as unknown)) throw new TypeError("previousKeys must be an array of keys");
+  const previous = previousKeysOf(options);
   const { encrypt, decrypt, isEncrypted } = cipher(
     [key, ...previous],
     ["key", ...previous.map((_, at) => `previousKeys[${at}]`)],
@@ -114,4 +113,9 @@ export function encryptedStore(
     // A plaintext in an encrypted store may have been planted: it must not pass for a record.
     return result.kind === "not-encrypted" ? PLANTED + stored : stored;
   }
+}
+
+function previousKeysOf({ previousKeys = [] }: EncryptedStoreOptions): readonly EncryptionKey[] {
+  if (Array.isArray(previousKeys)) return previousKeys as readonly EncryptionKey[];
+  throw new TypeError("previousKeys must be an array of keys");
 }

@@ -1,6 +1,6 @@
 /** Owns one cell of the matrix: a client behind its own proxy, one fault at one phase, and what must hold whatever the fault. */
 import { inspect } from "node:util";
-import { httpConnection, TaskClient, type TaskClientEvents } from "../../src/index.js";
+import { httpConnection, TaskClient, type FetchLike, type TaskClientEvents } from "../../src/index.js";
 import { isObject } from "../../src/internal/json.js";
 import type { LogEntry, SpawnedTaskServer } from "../../src/testing/index.js";
 import { framed } from "./httpMessages.js";
@@ -41,9 +41,9 @@ export function applies(fault: NetworkFault, phase: Phase): boolean {
   return phase.until === undefined || fault.answer !== undefined;
 }
 
-/** Runs one cell. Never rejects. */
+/** Runs one cell. Never rejects. `send`: in place of the global fetch, to plant a mistake that must be found. */
 export async function runCell(
-  { fault, phase, pace }: { fault: NetworkFault; phase: Phase; pace: Pace },
+  { fault, phase, pace, send = fetch }: { fault: NetworkFault; phase: Phase; pace: Pace; send?: FetchLike },
   servers: Servers,
 ): Promise<CellReport> {
   const server = fault.sse === true || phase.push === true ? servers.sse : servers.json;
@@ -55,7 +55,7 @@ export async function runCell(
   let report: Pick<CellReport, "outcome" | "failure"> & { recoveryMs?: number };
   try {
     const outcome = await Promise.race([
-      runPhase({ fault, phase, pace, proxy, server, cell, client }),
+      runPhase({ fault, phase, pace, proxy, server, cell, client, send }),
       new Promise<never>((_, reject) => {
         const limitMs = HANG_MS + 6 * (pace.delayMs + pace.patienceMs);
         waits.push(setTimeout(() => reject(new Error(`hangs: no end within ${limitMs} ms`)), limitMs));
@@ -120,19 +120,20 @@ async function runPhase(deps: {
   server: LoggedServer;
   cell: string;
   client: TaskClient;
+  send: FetchLike;
 }): Promise<string> {
-  const { fault, phase, pace, proxy, server, cell, client } = deps;
+  const { fault, phase, pace, proxy, server, cell, client, send } = deps;
   let left = 0;
   const connection = httpConnection(proxy.url, {
     headers: { authorization: `Bearer ${BEARER}` },
     async fetch(url, init) {
       if (left === 0 || fault.around === undefined || init.headers["mcp-method"] !== phase.method)
-        return fetch(url, init);
+        return send(url, init);
       left -= 1;
       const before = proxy.hits;
       const { url: target, after } = await fault.around(proxy, url);
       try {
-        return await fetch(target, init);
+        return await send(target, init);
       } catch (error) {
         // A closed port counts nobody: who was turned away tells it.
         if (proxy.hits === before && causesOf(error).includes("ECONNREFUSED")) proxy.hit();
