@@ -41,7 +41,8 @@ export function createDisk(world: World): Disk {
     const after = entry?.record;
     if (before !== undefined && after === undefined) records.delete(idOf(before));
     if (after !== undefined) records.set(idOf(after), after);
-    world.observe({ kind: "wrote", process, key, before, after });
+    const text = after === undefined ? entry?.value : undefined;
+    world.observe({ kind: "wrote", process, key, before, after, text });
   }
 
   function put(process: ProcessView, key: string, value: string, ttlMs: number | undefined): void {
@@ -60,7 +61,7 @@ export function createDisk(world: World): Disk {
     const { operation, key, writes } = what;
     if (!world.touch(process, `store ${operation}`)) return never();
     const down = disk.brokenUntil > time.now;
-    const refused = down || world.fault("storeFails", writes ? 1 : 0.3);
+    const refused = down || world.fault("storeFails", writes ? 1 : 0.1);
     const lies = !refused && writes && world.fault("storeFailsAfter");
     const slow = world.fault("storeSlow") ? random.int(10, 8000) : 0;
     const waitMs = random.int(0, scenario.store.latencyMs) + slow;

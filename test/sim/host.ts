@@ -75,8 +75,8 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
       sometime(() => {
         const sleepMs = random.int(1000, 600_000);
         view.sleepsUntil = time.now + sleepMs;
-        // Some clocks go on while the machine sleeps, others do not.
-        if (random.chance(0.5)) time.after(sleepMs, () => void (view.missedMs += sleepMs));
+        // Some monotonic clocks go on while the machine sleeps, others do not.
+        if (random.chance(0.5)) view.missedMs += sleepMs;
         world.observe({ kind: "slept", process: view });
       });
     }
@@ -124,7 +124,6 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
       }
       if (process === undefined) start();
       const mine = process as unknown as HostProcess;
-      mine.view.sleepsUntil = time.now;
       if (!HAS_LEASES) keepResuming(mine);
     },
     replay: (call) => {

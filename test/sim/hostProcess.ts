@@ -107,7 +107,7 @@ export function startProcess(
     },
   };
 
-  function connect(name: string, index: number): void {
+  function connect(name: string, index: number, retryMs = 2000): void {
     if (!view.alive || view.closing) return;
     const connection = httpConnection(`https://s${index}.example/mcp`, {
       fetch: world.network.fetchOf(view),
@@ -118,7 +118,7 @@ export function startProcess(
     });
     client.connect(name, connection).then(
       () => connected.add(name),
-      () => world.time.after(2000, () => connect(name, index), view),
+      () => world.time.after(retryMs, () => connect(name, index, Math.min(2 * retryMs, 60_000)), view),
     );
   }
 }

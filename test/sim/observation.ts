@@ -59,6 +59,8 @@ export type Observation =
       readonly key: string;
       readonly before: TaskRecord | undefined;
       readonly after: TaskRecord | undefined;
+      /** Of an entry that is no record. */
+      readonly text: string | undefined;
     }
   | {
       readonly kind: "storeFailed";

@@ -2,7 +2,7 @@
 import { drain, takeGlobals } from "./globals.js";
 import { createHost, type Host } from "./host.js";
 import { allInvariants } from "./invariants/all.js";
-import { checkClosed, checkIdle, isAllOver, unfinished } from "./invariants/liveness.js";
+import { checkClosed, checkIdle, isAllOver, isIdle, unfinished } from "./invariants/liveness.js";
 import { Violation } from "./observation.js";
 import { createPeople, type People } from "./people.js";
 import type { Scenario } from "./scenario.js";
@@ -21,6 +21,8 @@ export interface RunResult {
 
 /** How long everything may take once nothing goes wrong any more. */
 const CALM_MS = 4 * 3_600_000;
+/** How long a request may wait for a late answer: both limits together, and a little. */
+const LATE_MS = 420_000;
 const DESK_EVERY_MS = 20_000;
 /** More steps than any world needs. */
 const MAX_STEPS = 200_000;
@@ -101,9 +103,13 @@ async function becomeCalm(
 async function end(world: World, hosts: readonly Host[], stepsUntil: StepsUntil): Promise<void> {
   if (world.violation !== undefined) return;
   const processes = hosts.flatMap(({ process: one }) => one ?? []);
-  // What follows up on an outcome (a delivery's write) has a moment; who only followed another process looks again.
-  for (const one of processes) world.time.after(1000, () => void one.client.tasks(), one.view);
-  await stepsUntil(world.time.now + 5000, () => false);
+  // What follows up on an outcome has its time: a delivery's write, a late answer that is waited for. Who only followed
+  // another process looks again.
+  const limit = world.time.now + LATE_MS;
+  do {
+    for (const one of processes) world.time.after(0, () => void one.client.tasks(), one.view);
+    await stepsUntil(world.time.now + 5000, () => false);
+  } while (world.time.now < limit && world.violation === undefined && !processes.every(isIdle));
   for (const one of processes) checkIdle(world, one);
   let closed = 0;
   for (const one of processes) {

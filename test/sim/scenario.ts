@@ -110,8 +110,8 @@ export function scenarioOf(seed: number, omit: Omission = {}): Scenario {
       concurrency: random.pick([1, 2, 16, 16, 16]),
       onLateHandle: random.pick(["track", "track", "track", "cancel"]),
       lateAnswerMs: random.pick([300_000, 60_000]),
-      storeWatchMs: 2000,
-      leaseMs: 15_000,
+      storeWatchMs: 2000 * pace,
+      leaseMs: 15_000 * pace,
     },
   };
   return leaveOut(full, omit);

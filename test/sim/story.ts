@@ -18,6 +18,7 @@ function words(seen: Observation): string {
     case "slept":
       return `sleeps until ${seen.process.sleepsUntil}`;
     case "wrote":
+      if (seen.text !== undefined) return `stores ${seen.key}: ${seen.text.slice(0, 300)}`;
       return `stores ${seen.key}: ${recordWords(seen.before)} -> ${recordWords(seen.after)}`;
     case "storeFailed":
       return `store refuses ${seen.operation} ${seen.key}${seen.applied ? ", having done it" : ""}`;

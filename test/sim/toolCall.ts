@@ -7,6 +7,9 @@ import type { World } from "./world.js";
 /** What the arguments of calls bear, so that they are found where they should not be. */
 export const ARGUMENT = "zq9argument";
 
+/** What a host gives as the reason of its leaving. */
+export const LEFT = "the host left";
+
 export function callIdOf(spec: CallSpec): string {
   return `call-${spec.n}`;
 }
@@ -25,7 +28,7 @@ export function startCall(world: World, process: HostProcess, spec: CallSpec): v
   if (spec.abortAfterMs !== undefined && isFirst && world.fault("abort", 4)) {
     const leave = (): void => {
       world.observe({ kind: "left", process: view, n: spec.n, how: "abort" });
-      controller.abort(new Error("the host left"));
+      controller.abort(new Error(LEFT));
     };
     time.after(spec.abortAfterMs, leave, view);
   }

@@ -20,6 +20,8 @@ export interface World {
   readonly counts: ReadonlyMap<string, number>;
   /** The storm is over: nothing goes wrong any more. */
   calm: boolean;
+  /** Every process that was ever started. */
+  readonly processes: Set<ProcessView>;
   /** Callers that wait for `callTool`, by process and call. */
   readonly callers: Map<string, ProcessView>;
   /** The first thing that did not hold. */
@@ -68,6 +70,7 @@ export function createWorld(scenario: Scenario): World {
     disk: undefined as never,
     counts,
     calm: false,
+    processes: new Set(),
     callers: new Map(),
     get violation() {
       return violation;
@@ -84,6 +87,7 @@ export function createWorld(scenario: Scenario): World {
     },
     count: (what) => void counts.set(what, (counts.get(what) ?? 0) + 1),
     observe(observation) {
+      if (observation.kind === "started") world.processes.add(observation.process);
       const line = describe(observation);
       if (line !== undefined) trace.note(line);
       all((invariant) => invariant.see?.(observation));

@@ -1,11 +1,14 @@
 /** Owns promises 1 to 3: no handle is lost, no call is sent twice, a call id is answered once. */
+import { TasksError } from "../../../src/index.js";
 import { idOf } from "../disk.js";
 import { Violation, type Invariant, type Observation, type ProcessView } from "../observation.js";
+import { LEFT } from "../toolCall.js";
 import type { World } from "../world.js";
 import type { Ledger } from "./ledger.js";
 
 export function callInvariants(world: World, ledger: Ledger): Invariant[] {
   return [
+    refusedInWords(),
     handleIsStored(world, ledger),
     everyHandleIsKept(world, ledger),
     intentIsJournaled(world, ledger),
@@ -27,6 +30,19 @@ function handleIsStored(world: World, ledger: Ledger): Invariant {
       const record = world.disk.records.get(`${process.scope}/${end.handle.id}`);
       if (record?.taskId !== taskId)
         throw new Violation(name, `call ${spec.n} returned a handle that is not stored`);
+    },
+  };
+}
+
+/** P1: a call is refused in the words of the taxonomy, or with its caller's own reason. */
+function refusedInWords(): Invariant {
+  const name = "P1 a call fails in the words of the taxonomy";
+  return {
+    see(seen) {
+      if (seen.kind !== "called" || seen.end.kind !== "error") return;
+      const { error } = seen.end;
+      if (error instanceof TasksError || (error as Error).message === LEFT) return;
+      throw new Violation(name, `call ${seen.spec.n} is rejected with ${String(error)}`);
     },
   };
 }

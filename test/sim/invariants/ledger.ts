@@ -58,6 +58,10 @@ export function createLedger(world: World): Ledger {
     return known;
   }
 
+  function disturbAll(): void {
+    for (const one of calls.values()) one.disturbed = true;
+  }
+
   function see(seen: Observation): void {
     switch (seen.kind) {
       case "started":
@@ -67,12 +71,12 @@ export function createLedger(world: World): Ledger {
       case "crashed":
         alive.delete(seen.process);
         // What was under way then has an unknown fate.
-        for (const one of calls.values()) one.disturbed = true;
-        return;
+        return disturbAll();
       case "closed":
         alive.delete(seen.process);
-        for (const one of calls.values()) one.disturbed = true;
-        return;
+        return disturbAll();
+      case "slept":
+        return disturbAll();
       case "wrote":
         return wrote(seen.key, seen.after);
       case "storeFailed": {
@@ -82,6 +86,8 @@ export function createLedger(world: World): Ledger {
         ids.add("*").add(id ?? seen.key);
         // A call whose intent may be stored, though its caller was told otherwise, has an unknown fate.
         if (id !== undefined) call(byId.get(id) ?? -1).disturbed = true;
+        // Who cannot say that it lives is taken for dead.
+        else disturbAll();
         return;
       }
       case "executed":

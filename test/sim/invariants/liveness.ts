@@ -13,6 +13,8 @@ export function isAllOver(world: World): boolean {
   const lastStart = Math.max(stormMs, ...calls.map(({ startMs }) => startMs));
   if (world.time.now < lastStart + LAST_CALL_MS) return false;
   for (const { alive } of world.callers.values()) if (alive) return false;
+  for (const { alive, sleepsUntil } of world.processes)
+    if (alive && sleepsUntil > world.time.now) return false;
   for (const record of world.disk.records.values()) if (record.phase !== "delivered") return false;
   return true;
 }
@@ -24,11 +26,17 @@ export function unfinished(world: World): string {
   return [...records, ...callers].join("; ");
 }
 
-/** Before the end: nothing is under way any more. */
-export function checkIdle(world: World, { client, view }: HostProcess): void {
+/** Nothing is under way any more. */
+export function isIdle({ client }: HostProcess): boolean {
   const { live } = client.stats();
-  const left = live.asking + live.calling + live.tracking;
-  if (left > 0) fail(world, "P11 nothing is left behind", `${view.name} still drives ${left} calls`);
+  return live.asking + live.calling + live.tracking === 0;
+}
+
+/** Before everybody closes. */
+export function checkIdle(world: World, process: HostProcess): void {
+  if (isIdle(process)) return;
+  const live = JSON.stringify(process.client.stats().live);
+  fail(world, "P11 nothing is left behind", `${process.view.name} still drives calls: ${live}`);
 }
 
 /** After `close()`: no timer, no request, no stream. */
