@@ -1,4 +1,6 @@
 /** Owns `npm run fuzz -- --inputs N [--seed S] [--target T] [--path P]`: the table of all targets. Exits with 1 on a finding. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { closeShared } from "./publicTargets.js";
 import { fuzz, oneSided, shares, targets, type TargetReport } from "./runner.js";
 import { startWatchdog } from "./watchdog.js";
@@ -8,9 +10,12 @@ function argument(name: string): string | undefined {
   return at < 0 ? undefined : process.argv[at + 1];
 }
 
-/** What is left after the garbage is gone, where the collector can be asked (`node --expose-gc`). */
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+/** What is left after the garbage is gone. */
 function heapMb(): number {
-  (globalThis as { gc?: () => void }).gc?.();
+  collect();
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
