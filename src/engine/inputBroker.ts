@@ -38,6 +38,8 @@ export function createInputBroker(options: {
   ) => Promise<void>;
 }): InputBroker {
   const shown = new Map<string, Shown>();
+  /** Whose answers are being stored, also once their questions are shown no more. */
+  const storing = new Set<Shown>();
   let displayName: string | undefined;
 
   function show(record: TaskRecord, question: Question): void {
@@ -59,6 +61,7 @@ export function createInputBroker(options: {
       // Deferred: it stays open, for whoever answers later.
       if (response === undefined || entry.controller.signal.aborted) return;
       entry.answering = true;
+      storing.add(entry);
       await options.respond(question.key, response, { digest: entry.digest, signal: request.signal });
     } catch (error) {
       entry.answering = false;
@@ -73,6 +76,8 @@ export function createInputBroker(options: {
         server: record.server,
         id: record.id,
       });
+    } finally {
+      storing.delete(entry);
     }
   }
 
@@ -112,9 +117,12 @@ export function createInputBroker(options: {
         else withdraw(record, key, withdrawnReason());
       }
       for (const question of open.values()) if (!shown.has(question.key)) show(record, question);
+      // Nobody needs an answer any more, and nobody would end its storing later.
+      if (isOver(record)) for (const entry of storing) entry.controller.abort(withdrawnReason());
     },
     withdrawAll(record, reason) {
       for (const key of [...shown.keys()]) withdraw(record, key, reason);
+      for (const entry of storing) entry.controller.abort(reason);
     },
     open(record) {
       return openQuestions(record).flatMap((question) => {

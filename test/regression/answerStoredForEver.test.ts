@@ -1,0 +1,39 @@
+/** The retries of an answer that the store took, yet seemed to refuse, went on after the client was closed. */
+import { expect, test } from "vitest";
+import { memoryStore } from "../../src/store/memory.js";
+import type { KeyValueStore } from "../../src/store/types.js";
+import { asks, form, handle, rig, virtualClock, yes } from "../engine/support.js";
+
+test("closing ends the storing of an answer whose question is open no more", async () => {
+  const clock = virtualClock();
+  const inner = memoryStore(clock);
+  let refuses = false;
+  const store: KeyValueStore = {
+    ...inner,
+    async setIfUnchanged(key, seen, value, ttlMs) {
+      const done = await inner.setIfUnchanged(key, seen, value, ttlMs);
+      if (refuses) throw new Error("the answer of the store was lost");
+      return done;
+    },
+  };
+  const run = await rig(
+    { "tools/call": handle(), "tasks/get": asks({ a: form() }), "tasks/update": "hang" },
+    {
+      clock,
+      store,
+      retry: { minDelayMs: 60_000 },
+      onInputRequest: () => {
+        refuses = true;
+        return yes;
+      },
+    },
+  );
+  await run.within(run.client.callTool("srv", { name: "build" }));
+  await clock.advance(10_000);
+  refuses = false;
+  await clock.advance(3000);
+  const closed = run.client.close({ timeoutMs: 1 });
+  await clock.advance(2);
+  await closed;
+  expect(clock.timers).toBe(0);
+});
