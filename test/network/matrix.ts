@@ -94,7 +94,8 @@ async function loggedServer(options: SpawnTaskServerOptions): Promise<LoggedServ
 /** Faults × phases in Markdown: what the host got, and how long after the last hit. */
 export function table(reports: readonly CellReport[]): string {
   const names = phases.map(({ name }) => name);
-  const lines = faults.map(({ name, direction }) => {
+  const hit = faults.filter(({ name }) => reports.some(({ fault }) => fault === name));
+  const lines = hit.map(({ name, direction }) => {
     const row = names.map((phase) => {
       const report = reports.find((one) => one.fault === name && one.phase === phase);
       if (report === undefined) return "—";
