@@ -29,6 +29,8 @@ export async function deliver(
       signal,
       ...options.retry,
       again: (error) => {
+        // Not the handler's: the client was closed while it ran.
+        if (signal.aborted && error === signal.reason) return false;
         options.tell("error", {
           error: new CallbackError("onSettled failed; the outcome is kept and delivered again", {
             cause: error,

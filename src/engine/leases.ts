@@ -98,7 +98,7 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
   let lookedAt = clock.monotonic();
   let neededAt = -Infinity;
   /** What of the roster's departures was followed up; the calls that were there before are picked up by `connect`. */
-  let handledDepartures: number | undefined;
+  let handledDepartures: string | undefined;
   let failing = false;
 
   /** One look at the roster, with a sign of life where this process has calls to look after. */
@@ -129,7 +129,7 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
     lookForFreed(roster.departures);
   }
 
-  function lookForFreed(departures: number): void {
+  function lookForFreed(departures: string): void {
     if (handledDepartures === undefined) handledDepartures = departures;
     if (handledDepartures === departures) return;
     hooks.onFreed().then(
@@ -161,7 +161,9 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
       ...(instance === undefined ? {} : { instance }),
       ...(mark === undefined ? {} : { mark }),
     };
-    return { ...now, owners: new Map([...now.owners, [name, entry]]) };
+    // A roster that expired, with whoever was on it, must not look like one that nobody left.
+    const departures = now.departures === "" ? randomId() : now.departures;
+    return { departures, owners: new Map([...now.owners, [name, entry]]) };
   }
 
   function rename(name: string): void {
@@ -258,7 +260,7 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
         await turn();
       } catch (error) {
         // Then it does not know who is gone: that is looked for as soon as it does.
-        handledDepartures = -1;
+        handledDepartures = "not known";
         reportOnce(error);
       }
       keepLooking();
@@ -300,5 +302,5 @@ function without(roster: Roster, owners: readonly string[], leaving: "calls" | "
   const gone = owners.filter((owner) => roster.owners.has(owner));
   if (gone.length === 0) return roster;
   const rest = new Map([...roster.owners].filter(([owner]) => !gone.includes(owner)));
-  return { owners: rest, departures: roster.departures + (leaving === "calls" ? gone.length : 0) };
+  return { owners: rest, departures: leaving === "calls" ? randomId() : roster.departures };
 }

@@ -92,6 +92,7 @@ export function createTaskDriver(
     },
     onVanished(error) {
       over.abort(withdrawal("The call did not run"));
+      broker.withdrawAll(keeper.record, error);
       settled.reject(error);
       acknowledged.resolve();
       if (context.caller === undefined) report(asTasksError(error, "A stored call was not sent"));

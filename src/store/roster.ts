@@ -49,7 +49,7 @@ function format(roster: Roster): string {
 function parse(text: string | undefined): Roster {
   const owners = new Map<string, RosterEntry>();
   const value = text === undefined ? undefined : parseJson(text);
-  if (!isObject(value)) return { owners, departures: 0 };
+  if (!isObject(value)) return { owners, departures: "" };
   for (const row of Array.isArray(value["owners"]) ? (value["owners"] as unknown[]) : []) {
     if (!Array.isArray(row)) continue;
     const [owner, entry] = row as unknown[];
@@ -57,7 +57,7 @@ function parse(text: string | undefined): Roster {
     if (typeof owner === "string" && read !== undefined) owners.set(owner, read);
   }
   const { departures } = value;
-  return { owners, departures: isPositive(departures) ? departures : 0 };
+  return { owners, departures: typeof departures === "string" ? departures : "" };
 }
 
 function parseJson(text: string): unknown {

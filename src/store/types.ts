@@ -94,8 +94,11 @@ export interface RosterEntry {
 /** The living, by owner. */
 export interface Roster {
   readonly owners: ReadonlyMap<string, RosterEntry>;
-  /** Grows with every process that left calls behind: somebody else is to look for them. */
-  readonly departures: number;
+  /**
+   * Another text after every process that left calls behind: somebody else is to look for them. Empty where there is
+   * no roster (any more).
+   */
+  readonly departures: string;
 }
 
 /** The roster of one scope. Both reject with `StoreError`. */

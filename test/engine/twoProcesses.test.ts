@@ -39,8 +39,8 @@ const stores = [
 ] as const;
 
 function plainStore(clock: FakeClock): KeyValueStore {
-  const { kind, get, set, entries, delete: remove } = memoryStore(clock);
-  return { kind, get, set, entries, delete: remove };
+  const { setIfAbsent: _absent, setIfUnchanged: _unchanged, ...rest } = memoryStore(clock);
+  return rest;
 }
 
 describe.each(stores)("a store %s", (_kind, makeStore) => {

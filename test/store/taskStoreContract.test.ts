@@ -48,6 +48,54 @@ describe.each(Object.entries(STORES))("TaskStore over %s", (_name, make) => {
     expect(await store.load("1")).toEqual(winner);
   });
 
+  test("a claim makes one owner of many, and only where it may be taken; saves keep it", async () => {
+    const kv = await make();
+    const [mine, theirs] = [taskStore(kv), taskStore(kv)];
+    const isNobodys = ({ owner }: { owner?: string | undefined }): boolean => owner === undefined;
+    expect(await mine.claim("1", "a", isNobodys)).toBeUndefined();
+    await mine.create(record("1"));
+    const claims = await Promise.all([mine.claim("1", "a", isNobodys), theirs.claim("1", "b", isNobodys)]);
+    const owner = (await mine.load("1"))?.owner;
+    // Where a store cannot compare and set, two at once may both believe it; the record names one.
+    if (mine.comparesAndSets) expect(claims.map((claim) => claim?.owner)).toEqual([owner, owner]);
+    expect(["a", "b"]).toContain(owner);
+    expect((await mine.claim("1", "c", isNobodys))?.owner).toBe(owner);
+    expect((await theirs.save(record("1", { updatedAtMs: 9, owner: "c" }))).owner).toBe(owner);
+    expect((await theirs.claim("1", "c", () => true))?.owner).toBe("c");
+    expect((await mine.load("1"))?.owner).toBe("c");
+    expect(await idsOf(mine)).toEqual(["1"]);
+  });
+
+  test("the roster keeps every process's change, is no record, and may be damaged", async () => {
+    const kv = await make();
+    const [mine, theirs] = [taskStore(kv), taskStore(kv)];
+    expect(await mine.roster.read()).toEqual({ owners: new Map(), departures: "" });
+    const entry = { beat: 1, leaseMs: 1000, instance: "worker" };
+    const put = (store: typeof mine, owner: string) =>
+      store.roster.change((now) => ({ ...now, owners: new Map([...now.owners, [owner, entry]]) }), 60_000);
+    if (mine.comparesAndSets) await Promise.all([put(mine, "a"), put(theirs, "__proto__")]);
+    else
+      for (const [store, owner] of [
+        [mine, "a"],
+        [theirs, "__proto__"],
+      ] as const)
+        await put(store, owner);
+    expect((await mine.roster.read()).owners).toEqual(
+      new Map([
+        ["a", entry],
+        ["__proto__", entry],
+      ]),
+    );
+    expect(await idsOf(mine)).toEqual([]);
+    expect(mine.counts.writes).toBe(0);
+    for (const damage of ["", "[]", "{", '{"owners":[["a",{"beat":"1"}],7],"departures":1}']) {
+      await kv.set(`${record("1").scope}:!roster`, damage, undefined);
+      expect(await mine.roster.read()).toEqual({ owners: new Map(), departures: "" });
+      expect([...(await put(mine, "a")).owners.keys()]).toEqual(["a"]);
+    }
+    expect(mine.issues).toEqual([]);
+  });
+
   test("save merges with what another process stored meanwhile", async () => {
     const kv = await make();
     const mine = taskStore(kv);
