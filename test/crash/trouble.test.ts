@@ -3,7 +3,6 @@ import { rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { spawnTaskServer, type LogEntry, type SpawnedTaskServer } from "../../src/testing/index.js";
-import { CLIENT_OPTIONS } from "../../src/client/options.js";
 import { hasRedis } from "../helpers/redis.js";
 import { openStore, recordsIn } from "../kill/openStore.js";
 import type { StorePlan } from "../kill/plan.js";
@@ -15,7 +14,6 @@ import { mounted, whyNoDisk } from "./trouble/smallDisk.js";
 const POLL_MS = 100;
 /** More than a disk of two megabytes has. */
 const HUGE = "x".repeat(3 * 1024 * 1024);
-const hasLeases = CLIENT_OPTIONS.includes("leaseMs");
 
 let programs: Programs;
 let server: SpawnedTaskServer;
@@ -98,7 +96,7 @@ describe("a host that stands still (SIGSTOP)", () => {
       plan = redis === undefined ? lmdb() : { kind: "redis", url: redis.url };
     });
     afterEach(() => redis?.stop());
-    const can = hasLeases && (kind === "lmdb" || hasRedis);
+    const can = kind === "lmdb" || hasRedis;
 
     it.skipIf(!can)(
       "loses its question to the other, and takes back what it shows when it wakes",

@@ -6,10 +6,10 @@ import {
   TasksError,
   type JsonObject,
   type Settled,
+  type TaskClientOptions,
   type TaskHandle,
   type TaskInputRequest,
 } from "../../src/index.js";
-import { CLIENT_OPTIONS } from "../../src/client/options.js";
 import { faultPoints, readLog } from "../../src/testing/index.js";
 import { programInput } from "../process/programInput.js";
 import { openStore } from "./openStore.js";
@@ -95,8 +95,7 @@ async function stand(): Promise<void> {
   await client.close();
 }
 
-function leases(): { leaseMs?: number; instance?: string } {
-  if (!CLIENT_OPTIONS.includes("leaseMs")) return {};
+function leases(): Pick<TaskClientOptions, "leaseMs" | "instance"> {
   return {
     ...(plan.leaseMs === undefined ? {} : { leaseMs: plan.leaseMs }),
     ...(plan.instance === undefined ? {} : { instance: plan.instance }),

@@ -52,8 +52,10 @@ export function startChaos(
         restartAt = performance.now() + restartEveryMs * (0.5 + random());
       } else if (turn % 12 === 0) await server.clearFaults();
       else {
-        await server.addFault(faultOf(random));
-        faults += 1;
+        for (let more = 1 + Math.floor(random() * 3); more > 0; more -= 1) {
+          await server.addFault(faultOf(random));
+          faults += 1;
+        }
       }
     }
     await server.clearFaults();

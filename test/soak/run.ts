@@ -2,10 +2,10 @@
 import { spawn } from "node:child_process";
 import { createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { spawnTaskServer, type LogEntry, type SpawnedTaskServer } from "../../src/testing/index.js";
+import { compilePrograms } from "../process/programs.js";
 import { startChaos, type ChaosOptions } from "./chaos.js";
 import type { Delivered, HostEnd, HostPlan, Sample, SoakPlan } from "./plan.js";
 
@@ -92,8 +92,11 @@ async function runHost(
   plan: HostPlan,
   limitMs: number,
 ): Promise<{ end: HostEnd | undefined; stderr: string }> {
-  const program = fileURLToPath(new URL("./host.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--expose-gc", "--import", "tsx", program], {
+  // Compiled plainly: a loader that keeps the names of functions gives each closure a table of its own, and the heap
+  // that is measured would be mostly those.
+  const programs = compilePrograms(["test/soak", "test/process"]);
+  const program = join(dirname(programs.folder), "test/soak/host.js");
+  const child = spawn(process.execPath, ["--expose-gc", program], {
     env: { ...process.env, PROGRAM_INPUT: JSON.stringify(plan) },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -107,6 +110,7 @@ async function runHost(
     child.once("close", (status, signal) => resolve(status ?? signal));
   });
   clearTimeout(limit);
+  programs.remove();
   const last = /^end (.*)$/m.exec(stdout)?.[1];
   return {
     end: last === undefined ? undefined : (JSON.parse(last) as HostEnd),
@@ -126,7 +130,10 @@ async function readLogs(
       if (!/"tools\/call"|"violations"|"conflicting"/.test(line)) continue;
       const entry = parsed(line);
       if (entry === undefined) continue;
-      for (const { rule } of entry.violations ?? []) violations[rule] = (violations[rule] ?? 0) + 1;
+      for (const { rule, message } of entry.violations ?? []) {
+        const name = `${rule} (${entry.name ?? "?"}, ${entry.answer}): ${message}`;
+        violations[name] = (violations[name] ?? 0) + 1;
+      }
       conflicts += entry.conflicting?.length ?? 0;
       const { run } = (entry.params["arguments"] ?? {}) as { run?: number };
       if (entry.method !== "tools/call" || run === undefined) continue;

@@ -20,7 +20,7 @@ beforeAll(async () => {
     sampleMs: 500,
     servers: ["north", "east"],
     pollIntervalMs: 250,
-    chaos: { everyMs: 250, restartEveryMs: 4000, downMs: 300 },
+    chaos: { everyMs: 200, restartEveryMs: 5000, downMs: 200 },
     limitMs: 60_000,
   });
   // Too short for a slope.
@@ -34,7 +34,7 @@ it("delivers every outcome, as it was at the server, and leaves no listener, tim
 });
 
 it("was rough: faults, kills, questions, cancels and every kind of end", () => {
-  expect(evidence.faults).toBeGreaterThan(10);
+  expect(evidence.faults).toBeGreaterThan(5);
   expect(evidence.kills.length).toBeGreaterThan(0);
   expect(evidence.end?.asked).toBeGreaterThan(TASKS / 10);
   const { completed = 0, failed = 0, cancelled = 0, expired = 0 } = verdict.outcomes;

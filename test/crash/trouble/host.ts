@@ -8,7 +8,6 @@ import {
   type JsonObject,
   type TaskInputRequest,
 } from "../../../src/index.js";
-import { CLIENT_OPTIONS } from "../../../src/client/options.js";
 import { faultPoints, type FaultPoint } from "../../../src/testing/index.js";
 import { openStore } from "../../kill/openStore.js";
 import type { StorePlan } from "../../kill/plan.js";
@@ -21,7 +20,6 @@ export interface TroubleInput {
   /** Gets a JSON line per {@link Seen}. */
   readonly seen: string;
   readonly leaseMs: number;
-  readonly instance?: string;
   /** Stops itself there, by SIGSTOP; whoever wants it to go on sends SIGCONT. */
   readonly stopAt?: FaultPoint;
 }
@@ -79,9 +77,7 @@ const client = new TaskClient({
   requestTimeoutMs: 1000,
   storeWatchMs: 150,
   push: "off",
-  ...(CLIENT_OPTIONS.includes("leaseMs")
-    ? { leaseMs: input.leaseMs, ...(input.instance === undefined ? {} : { instance: input.instance }) }
-    : {}),
+  leaseMs: input.leaseMs,
 });
 client.on("error", ({ error }) => see({ what: "error", code: error.code, message: error.message }));
 console.log("started");
