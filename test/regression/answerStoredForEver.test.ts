@@ -37,3 +37,35 @@ test("closing ends the storing of an answer whose question is open no more", asy
   await closed;
   expect(clock.timers).toBe(0);
 });
+
+test("so does a call that vanishes because the store refuses its next round", async () => {
+  const clock = virtualClock();
+  const inner = memoryStore(clock);
+  let refuses = false;
+  const store: KeyValueStore = {
+    ...inner,
+    async setIfUnchanged(key, seen, value, ttlMs) {
+      const done = await inner.setIfUnchanged(key, seen, value, ttlMs);
+      if (refuses) throw new Error("the answer of the store was lost");
+      return done;
+    },
+  };
+  const question = { resultType: "input_required", inputRequests: { a: form() }, requestState: "state-1" };
+  const run = await rig(
+    { "tools/call": question },
+    {
+      clock,
+      store,
+      onInputRequest: () => {
+        refuses = true;
+        return yes;
+      },
+    },
+  );
+  const calling = run.client.callTool("srv", { name: "build" });
+  await expect(run.within(calling)).rejects.toThrow("The store failed");
+  const closed = run.client.close({ timeoutMs: 1 });
+  await clock.advance(2);
+  await closed;
+  expect(clock.timers).toBe(0);
+});
