@@ -57,6 +57,8 @@ export function createCallFlow(context: {
   readInputs: (entries: readonly InputRequestEntry[]) => Promise<UsableInputs>;
   /** False where another process drives the call: then it is not this one's to give up. */
   isInCharge: () => boolean;
+  /** Resolves once it is known whether this process still looks after the call. */
+  confirm: () => Promise<void>;
   /** A round of sending is over, and the call is a task by now, stored. */
   onTask: () => void;
   /** The call left no trace at the server: its record was removed. */
@@ -130,6 +132,7 @@ export function createCallFlow(context: {
       abandon: abandon.signal,
       isUnwanted,
       isInCharge: context.isInCharge,
+      confirm: context.confirm,
       limitMs: caller?.timeoutMs,
       timeoutMs: (caller?.timeoutMs ?? options.requestTimeoutMs) + options.lateAnswerMs,
       headers: caller?.headers,

@@ -43,6 +43,8 @@ export interface CallStepContext {
   readonly abandon: AbortSignal;
   /** True once nobody wants the call any more: what did not run is not sent again. */
   readonly isUnwanted: () => boolean;
+  /** Resolves once it is known whether this process still looks after the call. */
+  readonly confirm: () => Promise<void>;
   /** False once another process looks after the call: it is that one's to send. */
   readonly isInCharge: () => boolean;
   /** How long attempts that did not run are repeated, in milliseconds; undefined: until the client closes. */
@@ -156,6 +158,8 @@ async function sendOnce(context: CallStepContext, signal: AbortSignal, direct: b
     direct,
     // The intent is journaled before the request goes out; the store's refusal stops it.
     beforeSend: async () => {
+      // A while has passed: another process may have taken the call over, and finished it.
+      if (!direct) await lookAgain(context);
       if (keeper.record.call?.inFlight !== true) await keeper.apply({ type: "callSending" }, "must");
       // A cancellation may have been stored by another process.
       if (isElsewhere(context) || context.isUnwanted()) {
@@ -164,6 +168,12 @@ async function sendOnce(context: CallStepContext, signal: AbortSignal, direct: b
     },
   });
   return readCallAnswer(raw);
+}
+
+async function lookAgain({ keeper, confirm }: CallStepContext): Promise<void> {
+  // A store out of reach hides nothing that another process could have stored there; it is reported when written.
+  await keeper.refresh(false).catch(() => undefined);
+  await confirm();
 }
 
 /** The call became a task or came to an end by another way (a caller that left, another process): it is not sent. */

@@ -115,12 +115,14 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
       const now = withoutNamesakes(read);
       rejoining = joined && !now.owners.has(me);
       // Whoever was taken for dead comes back under another name: what is still its own is claimed, not assumed.
-      name = rejoining || !joined ? randomId() : me;
+      name = rejoining ? randomId() : me;
       return wanted ? withMe(now, name) : without(now, joined ? [me] : [], "nothing");
     }, ROSTER_LEASES * leaseMs);
     if (left) return;
     beats += 1;
-    if (wanted && name !== me) rename(name);
+    // Who comes back after it left is somebody new: others may have looked for its calls meanwhile.
+    if (joined && !wanted) rename(randomId());
+    else if (name !== me) rename(name);
     joined = wanted;
     beatAt = { monotonic: clock.monotonic(), wall: clock.now() };
     roster = await withoutDead(next);

@@ -86,6 +86,10 @@ export function createTaskDriver(
     closing: closing.signal,
     readInputs,
     isInCharge: () => !resting,
+    async confirm() {
+      await leases.confirm();
+      await asking;
+    },
     onTask() {
       if (callFlow.left && options.onLateHandle === "cancel") void driver.cancel().catch(() => undefined);
       reconcile();
