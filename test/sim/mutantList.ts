@@ -108,11 +108,11 @@ export const MUTANTS: readonly Mutant[] = [
     "return Math.ceil(delayMs * (0.6 + jitter * random));",
   ),
   one(
-    "measure the interval from the request",
+    "poll at once when a stream opens",
     5,
     "engine/pollStep.ts",
-    "share.looked();\n      pace.answered();",
-    "share.looked();",
+    "unprovenPolls = 0;\n      pullIn(pace.remainingMs());",
+    "unprovenPolls = 0;\n      pullIn(0);",
   ),
   one(
     "ignore Retry-After",
