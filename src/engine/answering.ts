@@ -39,6 +39,13 @@ export function checkStored(record: TaskRecord, key: string, response: JsonObjec
   throw withdrawn();
 }
 
+/** Whether the question is answered, as far as is known with this response (a response that was taken is not kept). */
+export function isAnswerOf(record: TaskRecord, key: string, response: JsonObject): boolean {
+  const now = record.questions.find((candidate) => candidate.key === key);
+  if (now?.answeredAtMs === undefined || now.state === "refused") return false;
+  return now.response === undefined || JSON.stringify(now.response) === JSON.stringify(response);
+}
+
 function withdrawn(): InvalidInputResponseError {
   return new InvalidInputResponseError("key", "the question was withdrawn before the answer was stored");
 }

@@ -2,6 +2,7 @@
  * Owns that the intent to call is stored before the call, or not at all: a write that failed and yet was done is taken
  * back, since nobody would look after it.
  */
+import { canonicalJson, type JsonValue } from "../internal/json.js";
 import type { TaskStore } from "../store/types.js";
 import type { TaskRecord } from "../task/record.js";
 import { oneShot } from "./oneShot.js";
@@ -27,7 +28,7 @@ export function createJournal(
     if (doubtful === undefined) return;
     const stored = await store.load(id);
     // What another process has made of the id since is its own.
-    if (stored !== undefined && JSON.stringify(stored) === JSON.stringify(doubtful)) await store.remove(id);
+    if (stored !== undefined && isSame(stored, doubtful)) await store.remove(id);
     if (doubts.get(id) === doubtful) doubts.delete(id);
   }
 
@@ -51,4 +52,10 @@ export function createJournal(
     },
     clear,
   };
+}
+
+/** Reading a record may order its members anew. */
+function isSame(a: TaskRecord, b: TaskRecord): boolean {
+  const [one, other] = [a, b].map((record) => canonicalJson(JSON.parse(JSON.stringify(record)) as JsonValue));
+  return one === other;
 }

@@ -12,7 +12,7 @@ import { checkInputResponse } from "../protocol/index.js";
 import type { QuestionNotice } from "../task/questions.js";
 import type { TaskRecord } from "../task/record.js";
 import { isOver, type Moved } from "../task/transition.js";
-import { answerable, checkStored, questionError } from "./answering.js";
+import { answerable, checkStored, isAnswerOf, questionError } from "./answering.js";
 import { createCallFlow, type CallerOptions } from "./callFlow.js";
 import { cancelFromAside, takeCharge, type Charge, type ChargeContext, type PollStart } from "./charge.js";
 import { deliver, settledOf } from "./delivery.js";
@@ -108,12 +108,19 @@ export function createTaskDriver(
     displayName: async () => (await server?.lane.displayName()) ?? keeper.record.server,
     tell,
     // The person has answered, and is not asked again: what the store refuses now is stored later.
-    respond: (key, response, { digest, signal }) =>
-      oneShot(() => respond(key, response, digest), {
+    respond: (key, response, { digest, signal }) => {
+      let doubtful = false;
+      const attempt = async (): Promise<void> => {
+        // A write that failed may have been done all the same.
+        if (doubtful && isAnswerOf(keeper.record, key, response)) return;
+        await respond(key, response, digest);
+      };
+      return oneShot(attempt, {
         ...options.retry,
         signal,
-        again: (error) => error instanceof StoreError && !signal.aborted,
-      }),
+        again: (error) => (doubtful = error instanceof StoreError) && !signal.aborted,
+      });
+    },
   });
 
   function onChange(moved: Moved, before: TaskRecord): void {
