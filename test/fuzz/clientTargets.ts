@@ -8,7 +8,7 @@ import {
   type ListenOptions,
 } from "../../src/index.js";
 import { httpConnection } from "../../src/index.js";
-import { RpcError } from "../../src/errors.js";
+import { RpcError, WaitTimeoutError } from "../../src/errors.js";
 import { isObject } from "../../src/internal/json.js";
 import { readDescription } from "../../src/protocol/index.js";
 import { memoryStore } from "../../src/store/memory.js";
@@ -95,6 +95,19 @@ function scripted({ call, gets, acks, list, discover, notices }: Script): Connec
 }
 
 const WAIT_MS = 40;
+/** Time in which people answer counts for no limit but the caller's signal. */
+const PATIENCE_MS = 80;
+
+/** Runs a call that its caller gives up after a while, with an error of ours as the reason. */
+async function givenUp<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const caller = new AbortController();
+  const timer = setTimeout(() => caller.abort(new WaitTimeoutError(PATIENCE_MS, "given up")), PATIENCE_MS);
+  try {
+    return await run(caller.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** Whatever is answered, the host gets an outcome or an error of ours, and hears of errors of ours alone. */
 async function runClient(given: Script): Promise<Verdict> {
@@ -113,7 +126,9 @@ async function runClient(given: Script): Promise<Verdict> {
   try {
     await client.connect("srv", scripted(given));
     const verdict = await judgedAsync(async () => {
-      const call = await client.callTool("srv", { name: "t", arguments: {} }, { timeoutMs: WAIT_MS });
+      const call = await givenUp((signal) =>
+        client.callTool("srv", { name: "t", arguments: {} }, { timeoutMs: WAIT_MS, signal }),
+      );
       if (call.kind === "result") return;
       const settled = await call.task.settled({ timeoutMs: WAIT_MS });
       must(typeof settled.status === "string", "an outcome without a status");
@@ -140,9 +155,16 @@ const entries = await (async () => {
   await client.callTool("srv", { name: "t" }, { callId: "b" });
   await client.close({ timeoutMs: 20 });
   const found: [string, string][] = [];
-  for await (const [key, value] of inner.entries("")) found.push([key, String(value)]);
+  for await (const [key, value] of inner.entries("")) found.push([key, settledText(String(value))]);
   return found;
 })();
+
+/** Without what differs from run to run: a seed stands for the same inputs ever after. */
+function settledText(text: string): string {
+  return text
+    .replace(/"owner":"[^"]*"/, '"owner":"somebody"')
+    .replace(/"(\w+AtMs|notBeforeMs)":\d+/g, '"$1":1790000000000');
+}
 
 function emptyScript(): Script {
   return {
@@ -189,7 +211,11 @@ async function startOver(texts: readonly string[]): Promise<Verdict> {
         void [task.expiresAt, task.pendingInputs, task.context, task.statusMessage];
       }
       await client.pendingInputs();
-      await judgedAsync(() => client.callTool("srv", { name: "t" }, { callId: "a", timeoutMs: WAIT_MS }));
+      await judgedAsync(() =>
+        givenUp((signal) =>
+          client.callTool("srv", { name: "t" }, { callId: "a", timeoutMs: WAIT_MS, signal }),
+        ),
+      );
       await Promise.all(found.map((task) => judgedAsync(() => task.settled({ timeoutMs: WAIT_MS }))));
       if (found.length === 0) throw new TasksError("STORE", "nothing to go on with");
     });
@@ -306,10 +332,10 @@ async function exchange(answer: HttpAnswer): Promise<Verdict> {
 }
 
 export const clientTargets = [
-  structure("client over hostile answers, notices", 1, script, runClient),
+  structure("client over hostile answers, notices", 0.5, script, runClient),
   structure(
     "client over a store with garbage",
-    1,
+    0.5,
     fc.array(storedText, { minLength: entries.length, maxLength: entries.length }),
     startOver,
   ),

@@ -20,7 +20,8 @@ setInterval(() => {
   const now = Atomics.load(count, 0);
   if (now !== seen || now === 0) { seen = now; since = Date.now(); return; }
   if (Date.now() - since < workerData.limitMs) return;
-  process.stderr.write("HANG: input " + now + " has not ended for " + workerData.limitMs + " ms. " + what + "\\n");
+  // The main thread would have to pass on what is written the usual way.
+  require("node:fs").writeSync(2, "HANG: input " + now + " has not ended for " + workerData.limitMs + " ms. " + what + "\\n");
   process.kill(process.pid, "SIGKILL");
 }, 500);
 `;
