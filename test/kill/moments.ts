@@ -178,7 +178,7 @@ const twice: readonly (readonly [name: string, ScenarioName, KillPoint, KillPoin
   ["round answered, then connected", "roundTrip", store(3, "after"), program("connected")],
 ];
 
-const RANDOM_KILLS = 16;
+const RANDOM_KILLS = 8;
 const RANDOM_WITHIN_MS = 700;
 
 /** Every moment. Without a recorded call only a host that calls again gets anywhere, so some run both ways. */

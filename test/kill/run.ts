@@ -32,7 +32,7 @@ export interface Evidence {
 }
 
 /** A kill that did not come: the worker went on for so long. */
-const LIFE_LIMIT_MS = 20_000;
+const LIFE_LIMIT_MS = 45_000;
 
 /** Runs a moment: a life per kill, then one that is left alone. */
 export async function run(

@@ -6,13 +6,13 @@ import type { Order, Seen, TroubleInput } from "./host.js";
 
 export interface TroubleHost extends Running {
   order(order: Order): void;
-  /** Resolves once it has seen this; rejects when it ends before, or after 20 s. */
+  /** Resolves once it has seen this; rejects when it ends before, or after 25 s. */
   sees(seen: Partial<Seen>): Promise<Seen>;
   seen(): readonly Seen[];
   signal(signal: NodeJS.Signals): void;
 }
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 25_000;
 const LOOK_MS = 20;
 let hosts = 0;
 
