@@ -13,7 +13,10 @@ const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "2000" },
     workers: { type: "string", default: "2" },
+    /** Part of a name. */
     only: { type: "string" },
+    /** Goes on with the n-th of the list. */
+    first: { type: "string", default: "0" },
   },
 });
 
@@ -29,6 +32,7 @@ const all = [...MUTANTS, ...(HAS_LEASES ? LEASE_MUTANTS : [])];
 const chosen = all.filter(({ name }) => values.only === undefined || name.includes(values.only));
 const rows: Caught[] = [];
 for (const [at, mutant] of chosen.entries()) {
+  if (at < Number(values.first)) continue;
   const row = await hunt(mutant, `mutant-${at}`);
   rows.push(row);
   console.error(`${row.by === undefined ? "SURVIVES" : "caught"}: ${mutant.name} (${row.seeds} seeds)`);

@@ -109,6 +109,7 @@ export function startTask(context: {
     saidGone: 0,
   };
   let unasked = spec.questions.length;
+  let isAlone = false;
   moves.set(task, { answered, cancel });
   if (spec.endsAtOnce) end(task, endOf(spec));
   else time.after(spec.workMs, ask);
@@ -131,6 +132,10 @@ export function startTask(context: {
 
   function put({ key, kind }: QuestionSpec): void {
     unasked -= 1;
+    if (isAlone) {
+      if (unasked === 0) rest();
+      return;
+    }
     move(() => {
       const losses = context.random.chance(0.5) ? 1 : 0;
       task.questions.set(key, { key, request: requestOf({ key, kind }), state: "open", losses, refusals: 1 });
@@ -154,10 +159,20 @@ export function startTask(context: {
     if (!open && unasked === 0) rest();
   }
 
+  function goOnAlone(): void {
+    isAlone = true;
+    const isWaiting = [...task.questions.values()].some(({ state }) => state === "open");
+    if (!isWaiting) return;
+    task.questions.clear();
+    answered();
+  }
+
   function cancel(): void {
     if (task.cancelAsked) return;
     task.cancelAsked = true;
     if (spec.obeysCancel) time.after(1000, () => move(() => end(task, "cancelled")));
+    // Nobody answers for a task that is to end: one that goes on does so without.
+    else time.after(5000, goOnAlone);
   }
 }
 

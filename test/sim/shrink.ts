@@ -3,6 +3,9 @@ import { FAULT_KINDS, type FaultKind } from "./faults.js";
 import { scenarioOf, type Omission } from "./scenario.js";
 import type { RunAnswer, RunRequest } from "./worker.js";
 
+/** What hangs takes long to run: then it is to be good enough. */
+const MAX_RUNS = 100;
+
 /** A failure with nothing in it that it does not need. */
 export interface Shrunk {
   readonly omit: Omission;
@@ -22,6 +25,7 @@ export async function shrink(
   let runs = 0;
 
   async function accept(omit: Omission): Promise<boolean> {
+    if (runs >= MAX_RUNS) return false;
     runs += 1;
     const answer = await run({ seed, omit, lines: 20_000 });
     if (answer.violation?.invariant !== invariant) return false;

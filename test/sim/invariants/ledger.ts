@@ -39,6 +39,7 @@ export function createLedger(world: World): Ledger {
   const byKey = new Map<string, string>();
   const failures = new Map<ProcessView, Set<string>>();
   const alive = new Set<ProcessView>();
+  const resent = new Set<string>();
   let shared = false;
 
   function call(n: number): CallLedger {
@@ -56,6 +57,13 @@ export function createLedger(world: World): Ledger {
       calls.set(n, known);
     }
     return known;
+  }
+
+  function isFirst(record: TaskRecord | undefined, key: string): boolean {
+    const each = `${record?.id ?? ""} ${key}`;
+    const known = resent.has(each);
+    resent.add(each);
+    return !known;
   }
 
   function disturbAll(): void {
@@ -78,6 +86,9 @@ export function createLedger(world: World): Ledger {
       case "slept":
         return disturbAll();
       case "wrote":
+        if (seen.after?.questions.some(({ key, resent }) => resent === 1 && isFirst(seen.after, key))) {
+          world.count("answer sent again");
+        }
         return wrote(seen.key, seen.after);
       case "storeFailed": {
         const ids = failures.get(seen.process) ?? new Set<string>();
