@@ -35,30 +35,31 @@ beforeAll(() => {
 });
 afterAll(() => programs.remove());
 
-describe.each(SETTINGS.map((setting) => [settingName(setting), setting] as const))(
-  "%s",
-  (_name, setting) => {
-    it.skipIf(setting.store === "redis" && !hasRedis)(
-      "a host that is killed anywhere: once, or unknown where nobody can know, and told by somebody",
-      async () => {
-        const report = await matrix({
-          setting,
-          programs,
-          concurrency: 4,
-          scenarios: Object.keys(POINTS) as ScenarioName[],
-          take: (scenario, point) => POINTS[scenario]?.includes(pointName(point)) === true,
-        });
-        console.log(crashTables([report]));
-        expect(wrongLines([report])).toEqual(["Nothing."]);
-        // The recording runs, and a crash at each point that they name.
-        const wanted = Object.values(POINTS).flat().length;
-        expect(killed(report)).toBeGreaterThanOrEqual(wanted - 1);
-        expect(report.runs).toHaveLength(wanted + Object.keys(POINTS).length);
-      },
-      240_000,
-    );
-  },
-);
+describe.each(SETTINGS.map((setting) => [settingName(setting), setting] as const))("%s", (_name, setting) => {
+  it.skipIf(setting.store === "redis" && !hasRedis)(
+    "a host that is killed anywhere: once, or unknown where nobody can know, and told by somebody",
+    async () => {
+      const report = await matrix({
+        setting,
+        programs,
+        concurrency: 4,
+        scenarios: Object.keys(POINTS) as ScenarioName[],
+        take: (scenario, point) => POINTS[scenario]?.includes(pointName(point)) === true,
+      });
+      console.log(crashTables([report]));
+      // Of a poll whose process died with its answer nobody else knows, so the next owner's may come too early.
+      const isEarlyPoll = (line: string): boolean =>
+        setting.processes > 1 && line.includes("polite (tasks/get)");
+      const beside = report.beside.filter((line) => !isEarlyPoll(line));
+      expect(wrongLines([{ ...report, beside }])).toEqual(["Nothing."]);
+      // The recording runs, and a crash at each point that they name.
+      const wanted = Object.values(POINTS).flat().length;
+      expect(killed(report)).toBeGreaterThanOrEqual(wanted - 1);
+      expect(report.runs).toHaveLength(wanted + Object.keys(POINTS).length);
+    },
+    240_000,
+  );
+});
 
 it("takes every write and every boundary of an exchange for a point, of steady polls the first three", () => {
   const polls = Array.from({ length: 5 }, (_, at) => at + 1).map((nth): FaultPoint => ({

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { spawnTaskServer, type LogEntry, type SpawnedTaskServer } from "../../src/testing/index.js";
-import { compilePrograms } from "../process/programs.js";
+import { compilePrograms, type Programs } from "../process/programs.js";
 import { startChaos, type ChaosOptions } from "./chaos.js";
 import type { Delivered, HostEnd, HostPlan, Sample, SoakPlan } from "./plan.js";
 
@@ -64,10 +64,13 @@ export async function soak(options: SoakOptions): Promise<SoakEvidence> {
       urls: servers.map(({ url }) => url),
       storePath: join(folder, "store"),
     };
+    // Before the clock of the run starts: it takes seconds, and nothing else happens meanwhile.
+    const programs = compilePrograms(["test/soak", "test/process"]);
     const chaos = startChaos(servers, { ...roughness, seed: plan.seed });
     const quiet = setTimeout(() => void chaos.stop(), plan.arrivalMs + plan.minLifeMs);
     const watch = watching(files.samples, onSample);
-    const { end, stderr } = await runHost(host, limitMs);
+    const { end, stderr } = await runHost(programs, host, limitMs);
+    programs.remove();
     clearTimeout(quiet);
     watch();
     await chaos.stop();
@@ -89,12 +92,12 @@ export async function soak(options: SoakOptions): Promise<SoakEvidence> {
 }
 
 async function runHost(
+  programs: Programs,
   plan: HostPlan,
   limitMs: number,
 ): Promise<{ end: HostEnd | undefined; stderr: string }> {
   // Compiled plainly: a loader that keeps the names of functions gives each closure a table of its own, and the heap
   // that is measured would be mostly those.
-  const programs = compilePrograms(["test/soak", "test/process"]);
   const program = join(dirname(programs.folder), "test/soak/host.js");
   const child = spawn(process.execPath, ["--expose-gc", program], {
     env: { ...process.env, PROGRAM_INPUT: JSON.stringify(plan) },
@@ -110,7 +113,6 @@ async function runHost(
     child.once("close", (status, signal) => resolve(status ?? signal));
   });
   clearTimeout(limit);
-  programs.remove();
   const last = /^end (.*)$/m.exec(stdout)?.[1];
   return {
     end: last === undefined ? undefined : (JSON.parse(last) as HostEnd),
