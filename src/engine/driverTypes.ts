@@ -51,6 +51,8 @@ export interface TaskDriver {
   cancel(): Promise<void>;
   /** Somebody took the outcome; where there is no `onSettled`, that is its delivery. */
   taken(): Promise<void>;
+  /** True while a call is under way. */
+  readonly isSending: boolean;
   /** Plans nothing more; resolves when what is under way has ended and is stored. */
   drain(): Promise<void>;
   /** Removes the record, once what is being written is written; nothing brings it back. Rejects with `StoreError`. */

@@ -62,6 +62,8 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
   const { store, clock, scope } = options;
   const scheduler = createScheduler(clock);
   const drivers = new Map<string, TaskDriver>();
+  /** Out of the map, but with a call under way. */
+  const lingering = new Set<TaskDriver>();
   const servers = new Map<string, DriverServer | "connecting">();
   const ids = keyedMutex();
   const requests = new Map<string, number>();
@@ -127,6 +129,13 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     return { lane, catalog, shared: createSharedTasks(clock), push };
   }
 
+  /** A request of it may still be under way: another process took the call over, or removed it. */
+  function letGo(driver: TaskDriver): void {
+    if (!driver.isSending) return;
+    lingering.add(driver);
+    void driver.drain().finally(() => lingering.delete(driver));
+  }
+
   /** The driver of a record: the one that runs, or a new one. */
   function driverOf(record: TaskRecord, start: DriverStart, caller?: CallerOptions): TaskDriver {
     const running = drivers.get(record.id);
@@ -139,6 +148,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       caller,
       onDone: (done) => {
         if (drivers.get(done.id) === done) drivers.delete(done.id);
+        letGo(done);
       },
     });
     // What is read after the end can be looked at; nobody waits for it to move.
@@ -337,7 +347,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     const waited = sleep(clock, limitMs, { signal: limit.signal, keepAlive: true }).catch(() => undefined);
     await Promise.race([Promise.all([...drivers.values()].map((driver) => driver.drain())), waited]);
     const reason = new ClientClosedError();
-    for (const driver of [...drivers.values()]) driver.stop(reason);
+    for (const driver of [...drivers.values(), ...lingering]) driver.stop(reason);
     drivers.clear();
     // A store that hangs does not hold up who closes.
     await Promise.race([leases.leave(), waited]);

@@ -1,5 +1,6 @@
 /** Owns how stored calls come to be looked after here: at connect, at resume, and when another process is gone. */
 import type { TasksError } from "../errors.js";
+import { createLimiter } from "../internal/limiter.js";
 import type { TaskRecord } from "../task/record.js";
 import { isOver } from "../task/transition.js";
 import type { DriverServer, DriverStart, TaskDriver } from "./driverTypes.js";
@@ -43,7 +44,18 @@ export interface TakeOverContext {
 
 export function createTakeOver(context: TakeOverContext): TakeOver {
   const { leases, current, driverOf, connected } = context;
+  // One after another: what one has read and not yet taken up is nothing for the next to go by.
+  const turns = createLimiter(1);
   let freeing: Promise<void> | undefined;
+
+  async function inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const release = await turns.acquire();
+    try {
+      return await run();
+    } finally {
+      release();
+    }
+  }
 
   async function pickUp(records: AsyncIterable<TaskRecord>): Promise<TaskDriver[]> {
     // In the order of the store, whichever is taken first.
@@ -85,8 +97,12 @@ export function createTakeOver(context: TakeOverContext): TakeOver {
   async function takeUp(record: TaskRecord, claim: Claim): Promise<TaskDriver | undefined> {
     if (claim.kind === "gone" || context.isClosed()) return undefined;
     const server = serverOf(record);
-    if (claim.kind === "ours")
-      return attached((await current(record.id)) ?? driverOf(claim.record, "resume"), server);
+    if (claim.kind === "ours") {
+      const running = await current(record.id);
+      // Told by another process since it was read.
+      if (running === undefined && claim.record.phase === "delivered") return undefined;
+      return attached(running ?? driverOf(claim.record, "resume"), server);
+    }
     // Its outcome is told there.
     if (isOver(record)) return undefined;
     const resting = (await current(record.id)) ?? driverOf(record, "rest");
@@ -105,7 +121,7 @@ export function createTakeOver(context: TakeOverContext): TakeOver {
 
   async function lookForFreed(): Promise<void> {
     try {
-      await pickUp(ofConnected(context.all()));
+      await inTurn(() => pickUp(ofConnected(context.all())));
     } catch (error) {
       const failure = asTasksError(error, "The calls of a process that is gone cannot be read");
       if (!context.isClosed()) context.report(failure);
@@ -114,13 +130,15 @@ export function createTakeOver(context: TakeOverContext): TakeOver {
   }
 
   return {
-    pickUp,
+    pickUp: (records) => inTurn(() => pickUp(records)),
     async take(driver) {
       const server = serverOf(driver.record);
       if (server === undefined || isOver(driver.record)) return;
       if (!driver.resting) return driver.attach(server);
-      const [claim] = await leases.claim([driver.record]);
-      if (claim !== undefined) await takeUp(driver.record, claim);
+      await inTurn(async () => {
+        const [claim] = await leases.claim([driver.record]);
+        if (claim !== undefined) await takeUp(driver.record, claim);
+      });
     },
     takeFreed: () => (freeing ??= lookForFreed().finally(() => (freeing = undefined))),
     async reclaim(claim) {

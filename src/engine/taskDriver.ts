@@ -343,6 +343,9 @@ export function createTaskDriver(
         await keeper.apply({ type: "delivered" }).catch(() => undefined);
       }
     },
+    get isSending() {
+      return callFlow.isSending;
+    },
     async drain() {
       const dueInMs = charge?.stopPolls();
       if (dueInMs !== undefined && keeper.record.failures === undefined) {
