@@ -122,11 +122,11 @@ describe("a listing that fails or is out of date", () => {
   });
 
   test("one that goes on failing rejects the call as not sent", async () => {
-    const { server, host } = await rig({ statuses: { "tools/list": Array.from({ length: 999 }, () => 503) } });
+    const { server, host } = await rig({
+      statuses: { "tools/list": Array.from({ length: 999 }, () => 503) },
+    });
     const failing = (): Promise<unknown> =>
-      host.tasks
-        .callTool("server", { name: "must" }, { timeoutMs: 3000 })
-        .catch((reason: unknown) => reason);
+      host.tasks.callTool("server", { name: "must" }, { timeoutMs: 3000 }).catch((reason: unknown) => reason);
     let error = await failing();
     // The limit may fall into an attempt, where a machine is busy; then it is told as a limit.
     for (let more = 4; more > 0 && error instanceof WaitTimeoutError; more -= 1) error = await failing();
