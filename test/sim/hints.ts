@@ -27,7 +27,6 @@ export function createHints(world: World, random: Random): Hints {
     if (world.fault("ttlChange") && spec.end !== "never") {
       const lived = world.time.now - task.createdAt;
       task.ttlMs = random.pick([null, lived + 600_000 * world.scenario.pace, lived + 20_000, 1]);
-      task.ttls.push(task.ttlMs as number | null);
     }
     if (!world.fault("hostileHints")) return;
     const before = { intervalMs: task.intervalMs, ttlMs: task.ttlMs };

@@ -86,10 +86,13 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
     if (process !== mine || world.calm) return;
     process = undefined;
     mine.kill();
-    if (spec.leavesForGood && life > 1) return;
-    time.after(random.int(0, 30_000) * random.pick([1, 1, scenario.pace]), () => {
-      if (process === undefined) start();
-    });
+    if (spec.leavesForGood) return;
+    time.after(
+      random.int(0, random.pick([3000, 30_000, 120_000])) * random.pick([1, 1, scenario.pace]),
+      () => {
+        if (process === undefined) start();
+      },
+    );
   }
 
   function restart(mine: HostProcess): void {

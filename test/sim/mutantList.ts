@@ -170,13 +170,22 @@ export const MUTANTS: readonly Mutant[] = [
     "if (!shown.has(question.key)) show(record, question);",
     "show(record, question);",
   ),
-  one(
-    "let a later answer replace the first",
-    7,
-    "task/transition.ts",
-    'const free = question.state === "open" || question.state === "refused";',
-    'const free = question.state !== "closed";',
-  ),
+  {
+    name: "let a later answer replace the first",
+    promise: 7,
+    edits: [
+      edit(
+        "task/transition.ts",
+        'const free = question.state === "open" || question.state === "refused";',
+        'const free = question.state !== "closed";',
+      ),
+      edit(
+        "engine/answering.ts",
+        'if (question.state !== "open" && question.state !== "refused") {',
+        'if (question.state === "closed") {',
+      ),
+    ],
+  },
   one(
     "send an answer before it is stored",
     7,
@@ -192,11 +201,11 @@ export const MUTANTS: readonly Mutant[] = [
     "",
   ),
   one(
-    "do not repeat an update that failed",
+    "take an answer for acknowledged once it is sent",
     7,
     "engine/followUps.ts",
-    "if (over.aborted || !isRetryable(error, method)) return false;",
-    'if (over.aborted || !isRetryable(error, method) || method === "tasks/update") return false;',
+    'const raw = await request("tasks/update",',
+    'await keeper.apply({ type: "updateAcked", keys });\n      const raw = await request("tasks/update",',
   ),
   one(
     "show one question at a time",

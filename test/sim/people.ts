@@ -31,8 +31,8 @@ export function createPeople(world: World): People {
         hide();
         throw new Error("the window is broken");
       }
-      if (world.fault("answerElsewhere")) planElsewhere(process, request);
-      if (world.fault("answerDeferred")) return void hide();
+      if (world.fault("answerElsewhere", 2)) planElsewhere(process, request);
+      if (world.fault("answerDeferred", 2)) return void hide();
       const waitMs = world.fault("answerNever")
         ? Infinity
         : random.int(0, world.fault("answerLate") ? 900_000 : 15_000);
@@ -41,7 +41,7 @@ export function createPeople(world: World): People {
       if (!isAnswered || !world.touch(process, "answer of a person"))
         return process.alive ? undefined : never();
       if (world.fault("answerWrong")) return wrongAnswer(request);
-      if (world.fault("answerTwice")) respond(client(), process, request);
+      if (world.fault("answerTwice", 2)) respond(client(), process, request);
       return give(process, request);
     };
   }

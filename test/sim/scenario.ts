@@ -156,14 +156,16 @@ function server(random: Random, index: number): ServerSpec {
 }
 
 function host(random: Random, index: number): HostSpec {
+  // Most share one principal; the last of three may be another's.
+  const scope = index === 2 && random.chance(0.4) ? "other" : "default";
   return {
     index,
     hasHandler: random.chance(0.85),
     takesOutcomes: true,
-    // Most share one principal; the last of three may be another's.
-    scope: index === 2 && random.chance(0.4) ? "other" : "default",
+    scope,
     startMs: index === 0 ? 0 : random.int(0, 20_000),
-    leavesForGood: index > 0 && random.chance(0.3),
+    // Of each scope somebody stays.
+    leavesForGood: index > 0 && scope === "default" && random.chance(0.4),
   };
 }
 

@@ -27,8 +27,6 @@ export interface ServerTask {
   updatedAt: number;
   ttlMs: unknown;
   intervalMs: unknown;
-  /** Every usable time to live that was ever shown; null: unlimited. */
-  readonly ttls: (number | null)[];
   /** What was shown before, for reads that are behind. */
   readonly past: JsonObject[];
   cancelAsked: boolean;
@@ -102,7 +100,6 @@ export function startTask(context: {
     updatedAt: time.now,
     ttlMs: spec.ttlMs,
     intervalMs: spec.intervalMs,
-    ttls: [spec.ttlMs],
     past: [],
     cancelAsked: false,
     gone: false,

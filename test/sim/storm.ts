@@ -31,7 +31,9 @@ export function planStorm(world: World, hosts: readonly Host[]): void {
   }
   for (const call of scenario.calls) {
     if (!call.hasId) continue;
-    if (world.fault("replay", 2)) sometime(() => random.pick(hosts).replay(call));
+    const scope = hosts.find(({ spec }) => spec.index === call.host)?.spec.scope;
+    const peers = hosts.filter(({ spec }) => spec.scope === scope);
+    if (world.fault("replay", 2)) sometime(() => random.pick(peers).replay(call));
     if (world.fault("conflict", 3)) sometime(() => conflict(world, hosts, call.n));
   }
 }

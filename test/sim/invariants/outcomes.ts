@@ -1,6 +1,7 @@
 /** Owns promises 4, 6 and 10: only the server ends a task, the first end stands and is stored before it is shown, and it is delivered. */
 import { isDeepStrictEqual } from "node:util";
 import type { Settled } from "../../../src/index.js";
+import type { JsonObject } from "../../../src/internal/json.js";
 import type { TaskRecord } from "../../../src/task/record.js";
 import { idOf } from "../disk.js";
 import type { OutcomeKind } from "../faults.js";
@@ -23,8 +24,20 @@ export function outcomeInvariants(world: World, ledger: Ledger): Invariant[] {
 
 /** P4 and P11: an outcome is what the server said, or what its time to live says. */
 function onlyTheServerEnds(world: World, ledger: Ledger): Invariant {
+  /** The newest times to live that came to the clients: among them the one that counts. */
+  const ttls = new Map<string, number[]>();
+  const learn = (state: JsonObject | undefined): void => {
+    const taskId = state?.["taskId"];
+    const ttlMs = state?.["ttlMs"];
+    if (typeof taskId !== "string") return;
+    const usable = typeof ttlMs === "number" && ttlMs > 0 && ttlMs <= Number.MAX_SAFE_INTEGER;
+    if (!usable && ttlMs !== null) return;
+    ttls.set(taskId, [...(ttls.get(taskId) ?? []).slice(-2), usable ? Math.ceil(ttlMs) : Infinity]);
+  };
   return {
     see(seen) {
+      if (seen.kind === "noticed") learn(seen.snapshot);
+      if (seen.kind === "ended" && seen.end.kind === "answer") learn(seen.end.result);
       if (seen.kind !== "wrote" || seen.after?.outcome === undefined) return;
       if (isDeepStrictEqual(seen.before?.outcome, seen.after.outcome)) return;
       const { outcome } = seen.after;
@@ -71,7 +84,7 @@ function onlyTheServerEnds(world: World, ledger: Ledger): Invariant {
     switch (outcome.reason) {
       case "expired": {
         if (task === undefined) return { name: "P11 no instant expiry", why: "there is no task" };
-        const shortest = Math.min(...task.ttls.map((ttl) => ttl ?? Infinity));
+        const shortest = Math.min(...(ttls.get(task.taskId) ?? []));
         const lived = world.time.now - task.createdAt;
         if (isGone || lived >= shortest) return undefined;
         return { name: "P11 no instant expiry", why: `it has lived ${lived} of ${shortest} ms` };

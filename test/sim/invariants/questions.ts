@@ -7,7 +7,13 @@ import type { World } from "../world.js";
 import type { Ledger } from "./ledger.js";
 
 export function questionInvariants(world: World, ledger: Ledger): Invariant[] {
-  return [shownOnce(ledger), firstAnswerStands(world, ledger), nothingIsDecided(ledger), allAreShown(world)];
+  return [
+    shownOnce(ledger),
+    firstAnswerStands(world, ledger),
+    acknowledgedByTheServer(),
+    nothingIsDecided(ledger),
+    allAreShown(world),
+  ];
 }
 
 /** P7: a question is shown once per process life, unless the process lost the call to another, or to the store, and got it back. */
@@ -73,6 +79,27 @@ function firstAnswerStands(world: World, ledger: Ledger): Invariant {
         if (first === undefined) throw new Violation(name, `the answer to ${key} is sent, but not stored`);
         if (!isDeepStrictEqual(first, response) && isStrict()) {
           throw new Violation(name, `the answer to ${key} that is sent is not the first that was stored`);
+        }
+      }
+    },
+  };
+}
+
+/** P7: an answer counts as acknowledged when the server has said so. */
+function acknowledgedByTheServer(): Invariant {
+  const name = "P7 an answer is sent until it is acknowledged";
+  const acked = new Set<string>();
+  return {
+    see(seen) {
+      if (seen.kind === "ended" && seen.exchange.method === "tasks/update" && seen.end.kind === "answer") {
+        if (seen.end.result === undefined) return;
+        const keys = Object.keys(seen.exchange.params["inputResponses"] as JsonObject);
+        for (const key of keys) acked.add(`${seen.exchange.taskId ?? ""} ${key}`);
+      }
+      if (seen.kind !== "wrote" || seen.after?.taskId === undefined) return;
+      for (const { key, state } of seen.after.questions) {
+        if (state === "acked" && !acked.has(`${seen.after.taskId} ${key}`)) {
+          throw new Violation(name, `the answer to ${key} counts as acknowledged`);
         }
       }
     },
