@@ -21,8 +21,11 @@ export interface TakeOver {
   take(driver: TaskDriver): Promise<void>;
   /** A process is gone: what it looked after goes on here, unless others were faster. Rejects where it is to be tried again. */
   takeFreed(): Promise<void>;
-  /** This process was taken for dead: what others took meanwhile is theirs. */
-  reclaim(claim: (record: TaskRecord) => Promise<Claim>): Promise<void>;
+  /**
+   * Claims anew what is looked after here under an earlier name (this process was taken for dead, or a claim was not
+   * stored), and lets go of what others took meanwhile. Never rejects.
+   */
+  reclaim(): Promise<void>;
 }
 
 /** What the taking over needs of the poller. */
@@ -129,32 +132,37 @@ export function createTakeOver(context: TakeOverContext): TakeOver {
     }
   }
 
+  async function take(driver: TaskDriver): Promise<void> {
+    const server = serverOf(driver.record);
+    if (server === undefined || isOver(driver.record)) return;
+    if (!driver.resting) return driver.attach(server);
+    await inTurn(async () => {
+      const [claim] = await leases.claim([driver.record]);
+      if (claim !== undefined) await takeUp(driver.record, claim);
+    });
+  }
+
   return {
     pickUp: (records) => inTurn(() => pickUp(records)),
-    async take(driver) {
-      const server = serverOf(driver.record);
-      if (server === undefined || isOver(driver.record)) return;
-      if (!driver.resting) return driver.attach(server);
-      await inTurn(async () => {
-        const [claim] = await leases.claim([driver.record]);
-        if (claim !== undefined) await takeUp(driver.record, claim);
-      });
-    },
+    take,
     takeFreed: () => (freeing ??= lookForFreed().finally(() => (freeing = undefined))),
-    async reclaim(claim) {
-      const ours = [...context.running()].filter((driver) => !driver.resting);
-      for (let at = 0; at < ours.length; at += RECLAIMS_AT_ONCE) {
-        const some = ours.slice(at, at + RECLAIMS_AT_ONCE);
+    async reclaim() {
+      const stale = [...context.running()].filter((driver) => isStale(driver));
+      for (let at = 0; at < stale.length; at += RECLAIMS_AT_ONCE) {
+        const some = stale.slice(at, at + RECLAIMS_AT_ONCE);
+        // What cannot be read now is tried again after the next look.
         await Promise.all(
-          some.map(async (driver) => {
-            const claimed = await claim(driver.record);
-            if (claimed.kind === "theirs") driver.rest(serverOf(driver.record));
-            else if (claimed.kind === "ours") await driver.own(claimed.record.owner);
-          }),
+          some.map((driver) => (driver.resting ? take(driver) : driver.claimAnew()).catch(() => undefined)),
         );
       }
     },
   };
+
+  function isStale({ record, resting }: TaskDriver): boolean {
+    if (!resting) return record.owner !== leases.owner;
+    // What rests is another's, unless we had the last word: the other one takes it for over.
+    return record.owner !== undefined && leases.isOurs(record);
+  }
 }
 
 function isOf(server: DriverServer, record: TaskRecord): boolean {

@@ -38,7 +38,10 @@ describe("Promise 1: No handle is lost", () => {
   test("a process that dies right after the handle came loses nothing", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": handle(), "tasks/get": "hang" }, { clock, store, instance: "host" });
+    const first = await rig(
+      { "tools/call": handle(), "tasks/get": "hang" },
+      { clock, store, instance: "host" },
+    );
     const { id } = taskOf(await first.within(first.client.callTool("srv", deploy)));
     const second = await rig({ "tasks/get": done() }, { clock, store, instance: "host" });
     const task = await second.client.task(id);
@@ -98,7 +101,10 @@ describe("Promise 2: No call is sent twice", () => {
     const clock = virtualClock();
     const store = testStore(clock);
     store.refuses = () => true;
-    const { client, connection, within } = await rig({ "tools/call": handle() }, { clock, store, instance: "host" });
+    const { client, connection, within } = await rig(
+      { "tools/call": handle() },
+      { clock, store, instance: "host" },
+    );
     await expect(within(client.callTool("srv", deploy))).rejects.toBeInstanceOf(StoreError);
     expect(connection.requests).toEqual([]);
   });
@@ -106,7 +112,10 @@ describe("Promise 2: No call is sent twice", () => {
   test("an answer that was lost ends as outcome unknown, here and after a restart", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": lost(), "tools/list": { tools: [] } }, { clock, store, instance: "host" });
+    const first = await rig(
+      { "tools/call": lost(), "tools/list": { tools: [] } },
+      { clock, store, instance: "host" },
+    );
     const failed = first.within(first.client.callTool("srv", deploy, { callId: "c1" }));
     await expect(failed).rejects.toBeInstanceOf(CallOutcomeUnknownError);
     const second = await rig({ "tools/call": text("again") }, { clock, store, instance: "host" });
@@ -157,7 +166,10 @@ describe("Promise 3: A call id is answered once", () => {
       text("at once"),
       new RpcError({ code: -32000, message: "no", data: { why: 1 } }),
     ];
-    const first = await rig({ "tools/call": answers, "tasks/get": state() }, { clock, store, instance: "host" });
+    const first = await rig(
+      { "tools/call": answers, "tasks/get": state() },
+      { clock, store, instance: "host" },
+    );
     const ids = ["task", "result", "failure"];
     for (const callId of ids) {
       await first.within(first.client.callTool("srv", deploy, { callId }).catch(() => undefined));
@@ -284,7 +296,10 @@ describe("Promise 6: Terminal is final", () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
     const failed = state({ status: "failed", error: { code: -32000, message: "boom" } });
-    const a = await rig({ "tools/call": handle(), "tasks/get": done("first") }, { clock, store, instance: "host" });
+    const a = await rig(
+      { "tools/call": handle(), "tasks/get": done("first") },
+      { clock, store, instance: "host" },
+    );
     const task = taskOf(await a.within(a.client.callTool("srv", deploy)));
     const b = await rig({ "tasks/get": failed }, { clock, store, instance: "host" });
     const other = await b.client.task(task.id);

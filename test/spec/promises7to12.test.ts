@@ -307,11 +307,17 @@ describe("Promise 12: Handles are secrets", () => {
   test("a task is never polled over another server's or another scope's connection", async () => {
     const clock = virtualClock();
     const store = memoryStore(clock);
-    const first = await rig({ "tools/call": handle(), "tasks/get": state() }, { clock, store, instance: "host" });
+    const first = await rig(
+      { "tools/call": handle(), "tasks/get": state() },
+      { clock, store, instance: "host" },
+    );
     const { id } = await startTask(first);
     const stranger = scriptedConnection({ "tasks/get": done() }, { clock, identity: "another server" });
     const renamed = await rig({}, { clock, store, instance: "host", connection: stranger });
-    const scoped = await rig({ "tasks/get": done() }, { clock, store, instance: "host", scope: "another principal" });
+    const scoped = await rig(
+      { "tasks/get": done() },
+      { clock, store, instance: "host", scope: "another principal" },
+    );
     await clock.advance(60_000);
     expect(stranger.requests).toEqual([]);
     expect(scoped.connection.requests).toEqual([]);
@@ -332,7 +338,10 @@ describe("Promise 12: Handles are secrets", () => {
   test("arguments are kept only while the call may have to be repeated; outcomes until delivered", async () => {
     const clock = virtualClock();
     const store = testStore(clock);
-    const run = await rig({ "tools/call": handle(), "tasks/get": done("outcome") }, { clock, store, instance: "host" });
+    const run = await rig(
+      { "tools/call": handle(), "tasks/get": done("outcome") },
+      { clock, store, instance: "host" },
+    );
     const params = { name: "deploy", arguments: { env: "argument-secret" } };
     const task = await startTask(run, {}, params);
     expect(store.writes[0]).toContain("argument-secret");
@@ -353,10 +362,16 @@ describe("Promise 12: Handles are secrets", () => {
     const clock = virtualClock();
     const store = testStore(clock);
     const key = new Uint8Array(32).fill(7);
-    const first = await rig({ "tools/call": handle() }, { clock, instance: "host", store: encryptedStore(store, key) });
+    const first = await rig(
+      { "tools/call": handle() },
+      { clock, instance: "host", store: encryptedStore(store, key) },
+    );
     const { id } = await startTask(first, { context: "chat-7" });
     expect(await store.dump()).not.toMatch(/task-secret-1|deploy|chat-7/);
-    const second = await rig({ "tasks/get": done() }, { clock, instance: "host", store: encryptedStore(store, key) });
+    const second = await rig(
+      { "tasks/get": done() },
+      { clock, instance: "host", store: encryptedStore(store, key) },
+    );
     const task = await second.client.task(id);
     expect(await second.within(task!.result())).toEqual(text("done"));
   });
