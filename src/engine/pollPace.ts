@@ -26,6 +26,8 @@ export interface PollPace {
   readonly sinceAnswerMs: number;
   /** Until the next request may go out; undefined before the first answer. */
   remainingMs(): number | undefined;
+  /** How much too early a poll would be now: a notice may have made the interval longer since it was planned. */
+  readonly tooEarlyMs: number;
   /** Until the next poll once no stream tells of the task any more. */
   lostMs(): number;
   /** Until the host's own limit; undefined where there is none. */
@@ -91,6 +93,10 @@ export function createPollPace(
       });
     },
     remainingMs,
+    get tooEarlyMs() {
+      if (answeredMono === undefined) return 0;
+      return Math.max(answeredMono + intervalMs(record(), poll) - clock.monotonic(), 0);
+    },
     lostMs() {
       const graceMs = Math.min(REOPEN_GRACE_MS, intervalMs(record(), poll));
       return Math.max(remainingMs() ?? politeMs(), graceMs);

@@ -158,6 +158,7 @@ export function createPollStep(context: {
   async function poll(): Promise<void> {
     if (over.aborted || polling) return;
     if (!share.mayPoll(intervalMs(keeper.record, options.poll))) return schedule(pace.politeMs(), "interval");
+    if (pace.tooEarlyMs > 0) return schedule(pace.tooEarlyMs, planned);
     if (planned === "safety") seat.saved(Math.max(pace.missed() - 1, 0));
     polling = true;
     planned = "interval";
