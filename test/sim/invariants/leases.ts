@@ -85,6 +85,9 @@ function onePolls(world: World, steadiness: Steadiness): Invariant {
   };
 }
 
+/** What slow reads and writes of the store may add to that. */
+const SLOW_MS = 25_000;
+
 /** What a dead process looked after is another's within two leases, where another lives and can. */
 function takenOver(
   world: World,
@@ -113,7 +116,7 @@ function takenOver(
           continue;
         const heir = [...ledger.alive].find((one) => one.scope === record.scope && canTake(one, record));
         if (heir === undefined) continue;
-        due.push({ id: idOf(record), owner, heir, atMs: world.time.now + 2 * leaseMs + 5000 });
+        due.push({ id: idOf(record), owner, heir, atMs: world.time.now + 2 * leaseMs + SLOW_MS });
       }
     },
     check() {
