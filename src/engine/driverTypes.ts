@@ -38,8 +38,8 @@ export interface TaskDriver {
    * and follows what other processes write.
    */
   attach(server: DriverServer | undefined): void;
-  /** The call was claimed anew, under this name of the process. */
-  own(owner: string | undefined): Promise<void>;
+  /** Claims the call anew, or lets go of it. Never rejects. */
+  claimAnew(): Promise<void>;
   /** Another process looks after the call: rests, with this server within reach for a cancellation. */
   rest(near: DriverServer | undefined): void;
   /** Hears of every change of status or record until the returned function is called. */

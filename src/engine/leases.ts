@@ -1,24 +1,25 @@
 /**
- * Owns which process on a store looks after a call: who this process is on the roster, who of the others lives, and
- * what may be taken over. It compares no clocks of two machines, and starts and stops no driver.
+ * Owns which process on a store looks after a call: who this process is on the roster, and what may be taken over. It
+ * starts and stops no driver.
  */
-import type { TasksError } from "../errors.js";
+import { StoreError, type TasksError } from "../errors.js";
 import { sleep, type Clock } from "../internal/clock.js";
 import { randomId } from "../internal/ids.js";
 import type { Roster, RosterEntry, TaskStore } from "../store/types.js";
 import type { TaskRecord } from "../task/record.js";
+import { createLiving, without } from "./living.js";
 import { asTasksError } from "./retryTable.js";
 import type { Scheduler } from "./scheduler.js";
 
 /** Signs of life per lease: two may be missed. */
 const BEATS_PER_LEASE = 3;
-/** How many leases a roster that nobody changes stays in the store. */
-const ROSTER_LEASES = 20;
+/**
+ * How long a roster that nobody changes stays in the store: long enough that no jump of a wall clock makes it expire
+ * under those who are on it, since then all their calls would look free.
+ */
+const ROSTER_KEPT_MS = 30 * 24 * 3_600_000;
 /** Claims that are written together, where a store can. */
 const CLAIMS_AT_ONCE = 256;
-/** No process may claim to be alive for longer without a sign of life, whatever it says. */
-const MAX_LEASE_MS = 3_600_000;
-
 /** What becomes of a claim: `ours` with the record as it is stored now, `theirs`, or `gone` from the store. */
 export type Claim =
   | { readonly kind: "ours"; readonly record: TaskRecord }
@@ -62,8 +63,8 @@ export interface LeaseHooks {
   owning(): boolean;
   /** A process is gone: its calls can be taken. Rejects where that has to be tried again. */
   onFreed(): Promise<void>;
-  /** Others may have taken what was ours: resolves when it was claimed anew by `claim`, or let go. */
-  onRejoined(claim: (record: TaskRecord) => Promise<Claim>): Promise<void>;
+  /** After every look: claims anew what is looked after here and stored under another name than `owner`, or lets it go. */
+  onLooked(): Promise<void>;
   report(error: TasksError): void;
 }
 
@@ -82,20 +83,27 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
   const { clock, store, leaseMs } = options;
   const beatMs = leaseMs / BEATS_PER_LEASE;
   const key = Symbol("lease");
+  const living = createLiving({ clock, liveness: store.liveness, beatMs });
   const earlier = new Set<string>();
-  /** When the beat of another process was first seen, on the monotonic clock. */
-  const seen = new Map<string, { beat: number; at: number }>();
   let { instance } = options;
   let me = randomId();
   let joined = false;
   let beats = 0;
   let roster: Roster | undefined;
   let turning: Promise<void> | undefined;
+  /** Tells a look that was given up, since the store did not answer, from the one that came after it. */
+  let looks = 0;
+  /** True while the look is under way that takes this process off the roster. */
+  let leaving = false;
+  /** What this process took to itself since it was last on nobody's roster by its own will. */
+  let owes = false;
+  /** Until it is known what is left of what was ours. */
+  let rejoined: Promise<void> | undefined;
+  let following = false;
   let watching = false;
   let left = false;
   /** Of the last sign of life. */
-  let beatAt = { monotonic: clock.monotonic(), wall: clock.now() };
-  let lookedAt = clock.monotonic();
+  let beatAt = instant();
   let neededAt = -Infinity;
   /** What of the roster's departures was followed up; the calls that were there before are picked up by `connect`. */
   let handledDepartures: string | undefined;
@@ -103,42 +111,113 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
 
   /** One look at the roster, with a sign of life where this process has calls to look after. */
   function turn(): Promise<void> {
-    return (turning ??= look().finally(() => (turning = undefined)));
+    return (turning ??= limited(look()).finally(() => (turning = undefined)));
+  }
+
+  /** A look that begins from now on: one that is under way may have read the roster before. */
+  async function turnAnew(): Promise<void> {
+    await turning?.catch(() => undefined);
+    await turn();
+  }
+
+  /** A store that never answers ends no signs of life for good. */
+  async function limited(looking: Promise<void>): Promise<void> {
+    const limit = new AbortController();
+    const { signal } = limit;
+    const late = (async () => {
+      // In parts: a process that was stopped meanwhile still has time to hear the answer.
+      for (let beat = 0; beat < BEATS_PER_LEASE; beat += 1) await sleep(clock, beatMs, { signal });
+      throw new StoreError("The store did not answer for the length of a lease");
+    })();
+    try {
+      await Promise.race([looking, late]);
+    } finally {
+      limit.abort();
+      leaving = false;
+    }
+  }
+
+  function isNeeded(): boolean {
+    return hooks.owning() || clock.monotonic() - neededAt < leaseMs;
   }
 
   async function look(): Promise<void> {
     if (left) return;
-    const wanted = hooks.owning() || clock.monotonic() - neededAt < leaseMs;
+    const number = (looks += 1);
+    const isPast = (): boolean => left || number !== looks;
+    const wanted = isNeeded();
+    leaving = joined && !wanted;
+    const began = instant();
+    beats += 1;
     let rejoining = false;
     let name = me;
-    const next = await store.roster.change((read) => {
+    const to = (read: Roster): Roster => {
+      if (isPast()) return read;
       const now = withoutNamesakes(read);
       rejoining = joined && !now.owners.has(me);
       // Whoever was taken for dead comes back under another name: what is still its own is claimed, not assumed.
       name = rejoining ? randomId() : me;
       return wanted ? withMe(now, name) : without(now, joined ? [me] : [], "nothing");
-    }, ROSTER_LEASES * leaseMs);
-    if (left) return;
-    beats += 1;
-    // Who comes back after it left is somebody new: others may have looked for its calls meanwhile.
-    if (joined && !wanted) rename(randomId());
-    else if (name !== me) rename(name);
+    };
+    let next: Roster;
+    try {
+      next = await store.roster.change(to, ROSTER_KEPT_MS);
+    } catch (error) {
+      // A store that takes no writes keeps no call from being looked after: what can be read is known all the same.
+      const read = await store.roster.read();
+      if (!isPast()) roster = await withoutDead(withoutNamesakes(read));
+      throw error;
+    }
+    if (isPast()) return;
+    if (joined && !wanted) {
+      owes = isNeeded();
+      // Who comes back after it left is somebody new: others may have looked for its calls meanwhile. The old name is
+      // only kept where something came under it: a process may leave and come back for years.
+      if (owes) earlier.add(me);
+      me = randomId();
+    } else if (name !== me) {
+      earlier.add(me);
+      me = name;
+    }
     joined = wanted;
-    beatAt = { monotonic: clock.monotonic(), wall: clock.now() };
-    roster = await withoutDead(next);
+    beatAt = began;
     failing = false;
-    if (rejoining && wanted) await hooks.onRejoined(claimOne);
+    const known = await withoutDead(next);
+    if (isPast()) return;
+    roster = known;
+    followUp(rejoining && wanted);
     lookForFreed(roster.departures);
+  }
+
+  function followUp(isBack: boolean): void {
+    const looked = atMost(leaseMs, hooks.onLooked());
+    if (!isBack) return;
+    rejoined = looked;
+    void looked.then(() => {
+      if (rejoined === looked) rejoined = undefined;
+    });
+  }
+
+  async function atMost(limitMs: number, work: Promise<void>): Promise<void> {
+    const limit = new AbortController();
+    const waited = sleep(clock, limitMs, { signal: limit.signal }).catch(() => undefined);
+    await Promise.race([work, waited]);
+    limit.abort();
   }
 
   function lookForFreed(departures: string): void {
     if (handledDepartures === undefined) handledDepartures = departures;
-    if (handledDepartures === departures) return;
-    hooks.onFreed().then(
-      () => (handledDepartures = departures),
-      // Told by who failed; the next look tries again.
-      () => undefined,
-    );
+    // What is under way may have passed by what was left behind since: the look after its end sees to that.
+    if (handledDepartures === departures || following) return;
+    following = true;
+    void hooks
+      .onFreed()
+      .then(
+        () => (handledDepartures = departures),
+        // Told by who failed; the next look tries again.
+        () => undefined,
+      )
+      .finally(() => (following = false));
   }
 
   /** A process stands in for the earlier ones of its name: those that are there when it first looks. */
@@ -158,7 +237,7 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
   function withMe(now: Roster, name: string): Roster {
     const mark = store.liveness?.mark;
     const entry: RosterEntry = {
-      beat: beats + 1,
+      beat: beats,
       leaseMs,
       ...(instance === undefined ? {} : { instance }),
       ...(mark === undefined ? {} : { mark }),
@@ -168,41 +247,26 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
     return { departures, owners: new Map([...now.owners, [name, entry]]) };
   }
 
-  function rename(name: string): void {
-    earlier.add(me);
-    me = name;
+  function instant(): { monotonic: number; wall: number } {
+    return { monotonic: clock.monotonic(), wall: clock.now() };
   }
 
   /** The roster without those who are gone; they are taken off it before anybody takes their calls. */
   async function withoutDead(now: Roster): Promise<Roster> {
-    const at = clock.monotonic();
-    // Whoever did not look for a while has not seen the others' silence either.
-    const paused = at - lookedAt > 2 * beatMs;
-    lookedAt = at;
-    for (const owner of [...seen.keys()]) if (!now.owners.has(owner)) seen.delete(owner);
-    const dead: string[] = [];
-    for (const [owner, entry] of now.owners) {
-      if (owner === me) continue;
-      const known = seen.get(owner);
-      if (known?.beat !== entry.beat || paused) seen.set(owner, { beat: entry.beat, at });
-      if (isDead(owner, entry, at)) dead.push(owner);
-    }
+    const dead = living.dead(now, me);
     if (dead.length === 0) return now;
-    return store.roster.change(
-      (current) =>
-        without(
-          current,
-          // One that has beaten in between is alive.
-          dead.filter((owner) => current.owners.get(owner)?.beat === now.owners.get(owner)?.beat),
-        ),
-      ROSTER_LEASES * leaseMs,
-    );
-  }
-
-  function isDead(owner: string, entry: RosterEntry, at: number): boolean {
-    if (entry.mark !== undefined && store.liveness?.isGone(entry.mark) === true) return true;
-    const since = seen.get(owner)?.at ?? at;
-    return at - since >= Math.min(entry.leaseMs, MAX_LEASE_MS);
+    const to = (current: Roster): Roster =>
+      without(
+        current,
+        // One that has beaten in between is alive.
+        dead.filter((owner) => current.owners.get(owner)?.beat === now.owners.get(owner)?.beat),
+      );
+    try {
+      return await store.roster.change(to, ROSTER_KEPT_MS);
+    } catch (error) {
+      reportOnce(error);
+      return to(now);
+    }
   }
 
   function keepLooking(): void {
@@ -231,24 +295,48 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
   }
 
   async function claimOne(record: TaskRecord): Promise<Claim> {
-    if (!isFree(record)) return { kind: "theirs" };
-    try {
-      const stored = await store.claim(record.id, me, isFree);
+    let read = record;
+    while (!left && isFree(read)) {
+      const { owner } = read;
+      let stored: TaskRecord | undefined;
+      try {
+        // Not from any other: who is not on the roster that we know may have come since.
+        stored = await store.claim(read.id, me, (found) => isOurs(found) || found.owner === owner);
+      } catch (error) {
+        hooks.report(asTasksError(error, "A stored call cannot be claimed"));
+        return { kind: "ours", record: read };
+      }
       if (stored === undefined) return { kind: "gone" };
-      return isOurs(stored) ? { kind: "ours", record: stored } : { kind: "theirs" };
-    } catch (error) {
-      hooks.report(asTasksError(error, "A stored call cannot be claimed"));
-      return { kind: "ours", record: { ...record, owner: me } };
+      if (isOurs(stored)) return { kind: "ours", record: stored };
+      read = stored;
+      await turnAnew().catch(reportOnce);
     }
+    return { kind: "theirs" };
   }
 
   async function join(): Promise<void> {
     neededAt = clock.monotonic();
+    owes = true;
     keepLooking();
-    if (joined || left) return;
+    if (left) return;
+    // Not under a name that is just being taken off the roster, or that others took for dead.
+    if (joined && !leaving) return confirm();
     await turn().catch(reportOnce);
     // The look may have begun before this process was needed.
     if (!joined && !failing) await turn().catch(reportOnce);
+  }
+
+  function silentMs(): number {
+    return Math.max(clock.monotonic() - beatAt.monotonic, Math.abs(clock.now() - beatAt.wall));
+  }
+
+  async function confirm(): Promise<void> {
+    if (joined && silentMs() >= leaseMs) {
+      // A store out of reach holds up no polls: nobody else can have taken anything over it.
+      await atMost(beatMs, turnAnew().catch(reportOnce));
+      if (silentMs() >= leaseMs) beatAt = instant();
+    }
+    if (rejoined !== undefined) await atMost(beatMs, rejoined);
   }
 
   return {
@@ -271,7 +359,7 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
     async claim(records) {
       // Whoever owns a call was on the roster before it did: one that is not known may just be new.
       const isUnsure = roster === undefined || records.some((record) => !isOurs(record) && isFree(record));
-      if (isUnsure) await turn().catch(reportOnce);
+      if (isUnsure) await turnAnew().catch(reportOnce);
       if (records.some(isFree)) await join();
       const claims: Claim[] = [];
       for (let at = 0; at < records.length; at += CLAIMS_AT_ONCE) {
@@ -279,30 +367,15 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
       }
       return claims;
     },
-    async confirm() {
-      const silentMs = Math.max(clock.monotonic() - beatAt.monotonic, Math.abs(clock.now() - beatAt.wall));
-      if (!joined || silentMs < leaseMs) return;
-      const limit = new AbortController();
-      // A store out of reach holds up no polls: nobody else can have taken anything over it.
-      await Promise.race([turn().catch(reportOnce), sleep(clock, beatMs, { signal: limit.signal })]);
-      limit.abort();
-      beatAt = { monotonic: clock.monotonic(), wall: clock.now() };
-    },
+    confirm,
     async leave() {
       left = true;
       scheduler.cancel(key);
       await turning?.catch(() => undefined);
-      if (!joined) return;
-      const off = (now: Roster): Roster => without(now, [me]);
-      await store.roster.change(off, ROSTER_LEASES * leaseMs).catch(() => undefined);
+      if (!joined && !owes) return;
+      // Also where it never came onto the roster: somebody is to look for what it leaves behind.
+      const off = (now: Roster): Roster => ({ ...without(now, [me]), departures: randomId() });
+      await store.roster.change(off, ROSTER_KEPT_MS).catch(() => undefined);
     },
   };
-}
-
-/** The roster without some, who leave calls behind or nothing. */
-function without(roster: Roster, owners: readonly string[], leaving: "calls" | "nothing" = "calls"): Roster {
-  const gone = owners.filter((owner) => roster.owners.has(owner));
-  if (gone.length === 0) return roster;
-  const rest = new Map([...roster.owners].filter(([owner]) => !gone.includes(owner)));
-  return { owners: rest, departures: leaving === "calls" ? randomId() : roster.departures };
 }

@@ -90,8 +90,13 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     if (leaseMs === undefined) return noLeases;
     return createLeases({ clock, store, leaseMs, instance }, scheduler, {
       owning: () => [...drivers.values()].some((driver) => !driver.resting),
-      onFreed: () => takeOver.takeFreed(),
-      onRejoined: (claim) => takeOver.reclaim(claim),
+      async onFreed() {
+        const isConnecting = [...servers.values()].includes("connecting");
+        await takeOver.takeFreed();
+        // Its calls were read before this, and passed by: the next look tries again.
+        if (isConnecting) throw new StoreError("A server is only being connected");
+      },
+      onLooked: () => takeOver.reclaim(),
       report: reportError,
     });
   }
@@ -245,7 +250,10 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       { nowMs, poll: options.poll, answers: { answerGraceMs: options.answerGraceMs } },
     );
     if (!moved.save) return record;
-    const saved = await store.save(moved.record);
+    // Whoever owned it takes it for over, and would not look at it again.
+    await leases.join();
+    const owner = leases.owner ?? record.owner;
+    const saved = await store.save({ ...moved.record, ...(owner === undefined ? {} : { owner }) });
     // The driver that gave up may still be telling so: another one goes on.
     const running = drivers.get(record.id);
     if (running !== undefined && isOver(running.record)) drivers.delete(record.id);
@@ -264,11 +272,12 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       servers.set(name, "connecting");
       const server = connect(name, connection);
       try {
+        // Before the calls are read: who leaves some behind after this is noticed.
+        await leases.watch();
         // Read to the end first: a store that fails half way must not leave half a server behind.
         const records: TaskRecord[] = [];
         for await (const record of store.all()) if (record.server === name) records.push(record);
         for (const driver of [...drivers.values()]) if (driver.record.server === name) await driver.catchUp();
-        await leases.watch();
         if (closed) throw new ClientClosedError();
         servers.set(name, server);
         return await takeOver.pickUp(eachOf(records));

@@ -5,7 +5,7 @@ import { createLimiter } from "../internal/limiter.js";
 import type { TaskEvent } from "../task/events.js";
 import { mergeRecords } from "../task/merge.js";
 import { backoffMs } from "../task/policy.js";
-import type { TaskRecord } from "../task/record.js";
+import { asOwnerOf, type TaskRecord } from "../task/record.js";
 import { isOver, transition, type Moved } from "../task/transition.js";
 import type { EngineOptions, Tell } from "./types.js";
 
@@ -34,7 +34,7 @@ export interface RecordKeeper {
    */
   refresh(theirs: boolean): Promise<boolean>;
   /** The call was claimed anew, under this name of the process. */
-  own(owner: string | undefined): Promise<void>;
+  own(owner: string | undefined): void;
   /** Removes a record that stands for nothing: the call never ran. Nobody is told. */
   drop(): Promise<void>;
   /** Removes the record for good: what is under way does not bring it back. Rejects with `StoreError`. */
@@ -49,7 +49,13 @@ export type ChangeListener = (moved: Moved, before: TaskRecord) => void;
 export function createRecordKeeper(
   first: TaskRecord,
   options: Pick<EngineOptions, "clock" | "random" | "store" | "poll" | "retry" | "answerGraceMs">,
-  hooks: { tell: Tell; onChange: ChangeListener; closing: AbortSignal },
+  hooks: {
+    tell: Tell;
+    onChange: ChangeListener;
+    closing: AbortSignal;
+    /** Whether this process owns the stored call, under whatever name. */
+    isOurs: (record: TaskRecord) => boolean;
+  },
 ): RecordKeeper {
   const { clock, store } = options;
   const serial = createLimiter(1);
@@ -91,7 +97,7 @@ export function createRecordKeeper(
   async function write(next: TaskRecord, mode: KeepMode): Promise<TaskRecord> {
     for (let failures = 1; ; failures += 1) {
       try {
-        return await store.save(next);
+        return await store.save(next, hooks.isOurs);
       } catch (error) {
         report(error as StoreError);
         const waits = isOver(next) && !handleUnsaved && mode === "keep";
@@ -138,7 +144,7 @@ export function createRecordKeeper(
       return true;
     }
     try {
-      const stored = await store.save(record);
+      const stored = await store.save(record, hooks.isOurs);
       handleUnsaved = false;
       takeOver(stored);
       return true;
@@ -156,7 +162,8 @@ export function createRecordKeeper(
   async function refresh(theirs: boolean): Promise<boolean> {
     const stored = await store.load(record.id);
     if (stored === undefined) return false;
-    takeOver(theirs ? stored : mergeRecords(stored, record, store.comparesAndSets));
+    const mine = asOwnerOf(stored, record, hooks.isOurs);
+    takeOver(theirs ? stored : mergeRecords(stored, mine, store.comparesAndSets));
     return true;
   }
 
@@ -187,10 +194,10 @@ export function createRecordKeeper(
     },
     apply: (event, mode = "keep") => locked(() => apply(event, mode)),
     refresh: (theirs) => locked(() => refresh(theirs)),
-    own: (owner) =>
-      locked(async () => {
-        if (owner !== undefined) record = { ...record, owner };
-      }),
+    own(owner) {
+      // Without waiting for a write that may take long: what it answers is put right at the next look at the roster.
+      if (owner !== undefined) record = { ...record, owner };
+    },
     drop: () => locked(discard),
     remove: () => locked(remove),
     idle: () => locked(async () => undefined),

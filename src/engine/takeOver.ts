@@ -118,13 +118,17 @@ export function createTakeOver(context: TakeOverContext): TakeOver {
     return server !== undefined && isOf(server, record) ? server : undefined;
   }
 
-  async function* ofConnected(records: AsyncIterable<TaskRecord>): AsyncIterable<TaskRecord> {
-    for await (const record of records) if (serverOf(record) !== undefined) yield record;
+  /** What may need somebody now. An outcome that nobody is to be told of was shown by who found it. */
+  async function* left(records: AsyncIterable<TaskRecord>): AsyncIterable<TaskRecord> {
+    for await (const record of records) {
+      const isWanted = context.delivers || !isOver(record);
+      if (isWanted && serverOf(record) !== undefined) yield record;
+    }
   }
 
   async function lookForFreed(): Promise<void> {
     try {
-      await inTurn(() => pickUp(ofConnected(context.all())));
+      await inTurn(() => pickUp(left(context.all())));
     } catch (error) {
       const failure = asTasksError(error, "The calls of a process that is gone cannot be read");
       if (!context.isClosed()) context.report(failure);

@@ -62,7 +62,12 @@ export function createTaskDriver(
   let resting = context.start === "rest";
   let pollStart: PollStart = context.start === "adopt" ? "at-once" : "stored";
 
-  const keeper = createRecordKeeper(first, options, { tell, onChange, closing: closing.signal });
+  const keeper = createRecordKeeper(first, options, {
+    tell,
+    onChange,
+    closing: closing.signal,
+    isOurs: (record) => leases.isOurs(record),
+  });
   const readInputs = createInputReader(
     options.onInputRequest === undefined ? ALL_INPUTS : options.capabilities,
     report,
@@ -177,7 +182,7 @@ export function createTaskDriver(
       const [claim] = await leases.claim([keeper.record]);
       if (closing.signal.aborted) return;
       if (claim?.kind === "theirs") rest(server);
-      else if (claim?.kind === "ours") await keeper.own(claim.record.owner);
+      else if (claim?.kind === "ours") keeper.own(claim.record.owner);
     })().finally(() => (asking = undefined)));
   }
 
@@ -242,7 +247,9 @@ export function createTaskDriver(
     if (record.phase === "settled") tell("settled", settledOf(record));
     // An outcome that another process found is that process's to deliver.
     if (!resting && !leases.isOurs(record)) await askWhoseItIs();
-    if (record.phase === "settled" && !resting) {
+    // Who follows another process, and yet had the last word (its own answer came late), tells it.
+    const isOurWord = record.owner !== undefined && leases.isOurs(record);
+    if (record.phase === "settled" && (!resting || isOurWord)) {
       const delivery = deliver(record, {
         ...options,
         signal: closing.signal,
@@ -325,7 +332,7 @@ export function createTaskDriver(
       resting = false;
       reconcile();
     },
-    own: (owner) => keeper.own(owner),
+    claimAnew: askWhoseItIs,
     rest,
     watch(listener) {
       listeners.add(listener);

@@ -5,7 +5,7 @@
 import { StoreError } from "../errors.js";
 import type { Clock } from "../internal/clock.js";
 import { keyedMutex } from "../internal/keyedMutex.js";
-import { readRecord, writeRecord, type TaskRecord } from "../task/record.js";
+import { asOwnerOf, readRecord, writeRecord, type TaskRecord } from "../task/record.js";
 import { countedStore } from "./countedStore.js";
 import { recordIndex, type RecordIndex } from "./recordIndex.js";
 import { recordKeys, type RecordKeys } from "./recordKeys.js";
@@ -63,14 +63,17 @@ export function createTaskStore(kv: KeyValueStore, options: TaskStoreOptions): T
       return locks.run(key, () => loadAt(key, id));
     },
 
-    async save(record) {
+    async save(record, isOurs) {
       checkScope(record);
       const { keys } = await opened();
       const key = await keys.record(record.id);
       return locks.run(key, async () => {
         for (let races = 0; races < MAX_RACES; races++) {
           const found = await findOwn(key, record.id);
-          const next = found.kind === "record" ? merge(found.record, record, comparesAndSets) : record;
+          const next =
+            found.kind === "record"
+              ? merge(found.record, asOwnerOf(found.record, record, isOurs), comparesAndSets)
+              : record;
           if (await write(key, next, found)) return next;
         }
         throw new StoreError(

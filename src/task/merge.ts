@@ -16,8 +16,9 @@ export function mergeRecords(stored: TaskRecord, mine: TaskRecord, isFirst = fal
   // Who lost the call tells what it saw end, or become a task; how it goes on is for the owner to say.
   const isFact = isOver(mine) || stored.taskId !== mine.taskId;
   const merged = isFact ? mergeFacts(stored, mine, isFirst) : mergeOthers(stored, mine, isFirst);
-  // A call that is no longer over was brought back by what we know: nobody else looks after it.
-  const owner = isOver(stored) && !isOver(merged) ? mine.owner : stored.owner;
+  // An outcome that gave way to what we know was told already: nobody else looks after what it is now.
+  const gaveWay = isOver(stored) && merged.outcome !== stored.outcome;
+  const owner = gaveWay ? mine.owner : stored.owner;
   return { ...merged, owner };
 }
 

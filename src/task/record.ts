@@ -153,6 +153,16 @@ export function readRecord(text: unknown): ReadRecord {
   return corrupt(`field ${issue?.path.join(".") ?? "?"} is not as expected`);
 }
 
+/** What this process wants to store, where it owns the stored record under another name: that is no other writer's. */
+export function asOwnerOf(
+  stored: TaskRecord,
+  mine: TaskRecord,
+  isOurs: ((stored: TaskRecord) => boolean) | undefined,
+): TaskRecord {
+  if (stored.owner === undefined || isOurs?.(stored) !== true) return mine;
+  return stored.owner === mine.owner ? mine : { ...mine, owner: stored.owner };
+}
+
 /** The text that is stored. */
 export function writeRecord(record: TaskRecord): string {
   return JSON.stringify(record);
