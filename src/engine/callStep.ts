@@ -160,7 +160,11 @@ async function sendOnce(context: CallStepContext, signal: AbortSignal, direct: b
     beforeSend: async () => {
       // A while has passed: another process may have taken the call over, and finished it.
       if (!direct) await lookAgain(context);
-      if (keeper.record.call?.inFlight !== true) await keeper.apply({ type: "callSending" }, "must");
+      if (keeper.record.call?.inFlight !== true) {
+        await keeper.apply({ type: "callSending" }, "must");
+        // The write may have met a record that another process has taken over, and sends itself.
+        await context.confirm();
+      }
       // A cancellation may have been stored by another process.
       if (isElsewhere(context) || context.isUnwanted()) {
         throw new ConnectionError("The call was given up before it was sent", { mayHaveRun: false });
