@@ -86,6 +86,7 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
   const living = createLiving({ clock, liveness: store.liveness, beatMs });
   const earlier = new Set<string>();
   let { instance } = options;
+  let predecessors: readonly string[] = [];
   let me = randomId();
   let joined = false;
   let beats = 0;
@@ -222,16 +223,15 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
 
   /** A process stands in for the earlier ones of its name: those that are there when it first looks. */
   function withoutNamesakes(now: Roster): Roster {
-    if (instance === undefined) return now;
-    const namesakes = [...now.owners].filter(([owner, entry]) => owner !== me && entry.instance === instance);
-    if (roster === undefined)
-      return without(
-        now,
-        namesakes.map(([owner]) => owner),
-      );
-    // One that came later stands in for us.
-    if (namesakes.length > 0) instance = undefined;
-    return now;
+    if (instance !== undefined) {
+      const owners = [...now.owners].filter(([owner, entry]) => owner !== me && entry.instance === instance);
+      const namesakes = owners.map(([owner]) => owner);
+      if (roster === undefined) predecessors = namesakes;
+      // One that came later stands in for us.
+      else if (!namesakes.every((owner) => predecessors.includes(owner))) instance = undefined;
+    }
+    // At every look, for a store that did not take the first one's write.
+    return without(now, predecessors);
   }
 
   function withMe(now: Roster, name: string): Roster {
