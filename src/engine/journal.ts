@@ -5,6 +5,7 @@
 import { canonicalJson, type JsonValue } from "../internal/json.js";
 import type { TaskStore } from "../store/types.js";
 import type { TaskRecord } from "../task/record.js";
+import { isOver } from "../task/transition.js";
 import { oneShot } from "./oneShot.js";
 import type { EngineOptions } from "./types.js";
 
@@ -12,24 +13,31 @@ import type { EngineOptions } from "./types.js";
 export interface Journal {
   /** Stores a new record, as `TaskStore.create`. Rejects with `StoreError`: then the call is not to be sent. */
   place(record: TaskRecord): Promise<{ created: boolean; record: TaskRecord }>;
-  /** Takes back what an earlier `place` of this id may have left. Rejects with `StoreError` while nobody can know. */
+  /** A call that did not run, whose record the store would not remove: it is removed as soon as that can be done. */
+  takeBack(record: TaskRecord): void;
+  /** Takes back what is still to be taken back of this id. Rejects with `StoreError` while nobody can know. */
   clear(id: string): Promise<void>;
+  /** While `run` runs, the id is busy. */
+  placed<T>(id: string, run: () => Promise<T>): Promise<T>;
+  /** True while a record of this id is being placed or taken back: it is nobody's to look after. */
+  isBusy(id: string): boolean;
 }
 
 export function createJournal(
   store: TaskStore,
   options: Pick<EngineOptions, "retry"> & { readonly closing: AbortSignal },
 ): Journal {
-  /** Records of which nobody knows whether they were stored. */
-  const doubts = new Map<string, TaskRecord>();
+  /** What must not stay stored, by id: whether a stored record is it. */
+  const doubts = new Map<string, (stored: TaskRecord) => boolean>();
+  const placing = new Map<string, number>();
 
   async function clear(id: string): Promise<void> {
-    const doubtful = doubts.get(id);
-    if (doubtful === undefined) return;
+    const isIt = doubts.get(id);
+    if (isIt === undefined) return;
     const stored = await store.load(id);
     // What another process has made of the id since is its own.
-    if (stored !== undefined && isSame(stored, doubtful)) await store.remove(id);
-    if (doubts.get(id) === doubtful) doubts.delete(id);
+    if (stored !== undefined && isIt(stored)) await store.remove(id);
+    if (doubts.get(id) === isIt) doubts.delete(id);
   }
 
   async function clearLater(id: string): Promise<void> {
@@ -45,12 +53,30 @@ export function createJournal(
       try {
         return await store.create(record);
       } catch (error) {
-        doubts.set(record.id, record);
+        doubts.set(record.id, (stored) => isSame(stored, record));
         void clearLater(record.id);
         throw error;
       }
     },
+    takeBack({ id, createdAtMs }) {
+      doubts.set(
+        id,
+        (stored) => stored.createdAtMs === createdAtMs && stored.taskId === undefined && !isOver(stored),
+      );
+      void clearLater(id);
+    },
     clear,
+    async placed(id, run) {
+      placing.set(id, (placing.get(id) ?? 0) + 1);
+      try {
+        return await run();
+      } finally {
+        const left = (placing.get(id) ?? 1) - 1;
+        if (left === 0) placing.delete(id);
+        else placing.set(id, left);
+      }
+    },
+    isBusy: (id) => placing.has(id) || doubts.has(id),
   };
 }
 

@@ -77,6 +77,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     all: () => store.all(),
     delivers: options.onSettled !== undefined,
     isClosed: () => closed,
+    isBusy: (id) => journal.isBusy(id),
     running: () => drivers.values(),
     current,
     driverOf,
@@ -151,6 +152,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       leases,
       tell,
       caller,
+      takeBack: (unsent) => journal.takeBack(unsent),
       onDone: (done) => {
         if (drivers.get(done.id) === done) drivers.delete(done.id);
         letGo(done);
@@ -197,22 +199,29 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       wanted.signal?.throwIfAborted();
       await leases.join();
       const record = newCallRecord(wanted, { id, digest }, begins(server));
-      const { created, record: stored } = await journal.place(record);
-      if (!created) {
-        // Another process journaled the same call a moment ago: it is that process's to send.
-        checkSameCall(stored, wanted, digest, server.lane);
-        return driverOf(stored, "rest");
-      }
-      if (closed || wanted.signal?.aborted === true) {
-        // While the journal was written: nothing was sent, and nothing stays behind.
-        await store.remove(id);
-        throw closed ? new ClientClosedError() : wanted.signal?.reason;
-      }
-      const discardImmediate = wanted.callId === undefined && options.onSettled === undefined;
-      const driver = driverOf(record, "call", { ...wanted.caller, discardImmediate });
-      driver.attach(server);
-      return driver;
+      return journal.placed(id, () => placeCall(record, wanted, server));
     });
+  }
+
+  async function placeCall(record: TaskRecord, wanted: NewCall, server: DriverServer): Promise<TaskDriver> {
+    const { created, record: stored } = await journal.place(record);
+    if (!created) {
+      // Another process journaled the same call a moment ago: it is that process's to send.
+      checkSameCall(stored, wanted, record.callDigest ?? "", server.lane);
+      return driverOf(stored, "rest");
+    }
+    if (closed || wanted.signal?.aborted === true) {
+      // While the journal was written: nothing was sent, and nothing stays behind.
+      await store.remove(record.id).catch((error: unknown) => {
+        journal.takeBack(record);
+        throw error;
+      });
+      throw closed ? new ClientClosedError() : wanted.signal?.reason;
+    }
+    const discardImmediate = wanted.callId === undefined && options.onSettled === undefined;
+    const driver = driverOf(record, "call", { ...wanted.caller, discardImmediate });
+    driver.attach(server);
+    return driver;
   }
 
   function begins({ lane }: DriverServer): RecordContext {

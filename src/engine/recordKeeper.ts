@@ -55,6 +55,8 @@ export function createRecordKeeper(
     closing: AbortSignal;
     /** Whether this process owns the stored call, under whatever name. */
     isOurs: (record: TaskRecord) => boolean;
+    /** The record is of a call that did not run, and the store would not remove it. */
+    takeBack: (record: TaskRecord) => void;
   },
 ): RecordKeeper {
   const { clock, store } = options;
@@ -116,7 +118,8 @@ export function createRecordKeeper(
     try {
       await remove();
     } catch (error) {
-      // It ends as outcome-unknown after a restart, which is true of what that process can know.
+      // A process that ends before leaves it as outcome-unknown, which is true of what the next one can know.
+      hooks.takeBack(record);
       report(error as StoreError);
     }
   }

@@ -35,6 +35,8 @@ export interface TakeOverContext {
   /** True where outcomes are to be delivered. */
   readonly delivers: boolean;
   readonly isClosed: () => boolean;
+  /** True for a record that is being placed, or is to be removed. */
+  readonly isBusy: (id: string) => boolean;
   readonly running: () => Iterable<TaskDriver>;
   /** The running driver of a call, as the call stands now. */
   readonly current: (id: string) => Promise<TaskDriver | undefined>;
@@ -66,7 +68,7 @@ export function createTakeOver(context: TakeOverContext): TakeOver {
     const foreign = new Set<string>();
     const wanted: TaskRecord[] = [];
     for await (const record of records) {
-      if (record.phase === "delivered") continue;
+      if (record.phase === "delivered" || context.isBusy(record.id)) continue;
       const server = connected(record.server);
       if (server !== undefined && !isOf(server, record)) foreign.add(record.server);
       else {

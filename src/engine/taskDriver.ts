@@ -38,6 +38,8 @@ export function createTaskDriver(
     leases: Leases;
     tell: Tell;
     caller?: CallerOptions | undefined;
+    /** The store would not remove the record of a call that did not run. */
+    takeBack: (record: TaskRecord) => void;
     /** The driver has nothing left to do. */
     onDone: (driver: TaskDriver) => void;
   },
@@ -67,6 +69,7 @@ export function createTaskDriver(
     onChange,
     closing: closing.signal,
     isOurs: (record) => leases.isOurs(record),
+    takeBack: context.takeBack,
   });
   const readInputs = createInputReader(
     options.onInputRequest === undefined ? ALL_INPUTS : options.capabilities,

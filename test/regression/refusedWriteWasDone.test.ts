@@ -3,7 +3,7 @@
  * call that was told as not sent stayed behind, for nobody to look after.
  */
 import { expect, test } from "vitest";
-import { StoreError } from "../../src/index.js";
+import { ConnectionError, StoreError } from "../../src/index.js";
 import { memoryStore } from "../../src/store/memory.js";
 import type { KeyValueStore } from "../../src/store/types.js";
 import type { FakeClock } from "../../src/testing/index.js";
@@ -48,7 +48,6 @@ test("a call that was told as not sent leaves no record behind, and its id can b
   const run = await rig({ "tools/call": text("ran"), "tasks/get": done() }, { clock, store });
   const call = () => run.client.callTool("srv", { name: "deploy" }, { callId: "c1" });
   await expect(call()).rejects.toBeInstanceOf(StoreError);
-  expect(await run.client.tasks()).toHaveLength(1);
   store.lies = false;
   expect(await run.within(call())).toEqual({ kind: "result", result: text("ran") });
   expect(run.connection.requestsOf("tools/call")).toHaveLength(1);
@@ -57,4 +56,30 @@ test("a call that was told as not sent leaves no record behind, and its id can b
   store.lies = false;
   await clock.advance(60_000);
   expect(await run.client.task("c2")).toBeUndefined();
+});
+
+test("a call that did not run, and whose record the store would not remove, is removed later", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  const refusing = { on: true };
+  const guarded: KeyValueStore = {
+    ...store,
+    async delete(key) {
+      if (refusing.on) throw new Error("not now");
+      await store.delete(key);
+    },
+  };
+  const settled: unknown[] = [];
+  const refused = new ConnectionError("refused", { mayHaveRun: false });
+  const options = { clock, store: guarded, onSettled: (one: unknown) => void settled.push(one) };
+  const run = await rig({ "tools/call": [refused, text("ran")] }, options);
+  const call = () => run.client.callTool("srv", { name: "deploy" }, { callId: "c1", timeoutMs: 100 });
+  await expect(run.within(call())).rejects.toBe(refused);
+  // Another process comes and goes: nobody takes the record for a call.
+  await rig({}, { clock, store });
+  await clock.advance(20_000);
+  expect(settled).toEqual([]);
+  refusing.on = false;
+  run.connection.script("tools/call", text("ran"));
+  expect(await run.within(call())).toEqual({ kind: "result", result: text("ran") });
 });
