@@ -101,6 +101,8 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
   /** Until it is known what is left of what was ours. */
   let rejoined: Promise<void> | undefined;
   let following = false;
+  /** Takings under way: thousands of calls take longer than a lease. */
+  let claiming = 0;
   let watching = false;
   let left = false;
   /** Of the last sign of life. */
@@ -139,7 +141,7 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
   }
 
   function isNeeded(): boolean {
-    return hooks.owning() || clock.monotonic() - neededAt < leaseMs;
+    return hooks.owning() || claiming > 0 || clock.monotonic() - neededAt < leaseMs;
   }
 
   async function look(): Promise<void> {
@@ -360,12 +362,20 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
       // Whoever owns a call was on the roster before it did: one that is not known may just be new.
       const isUnsure = roster === undefined || records.some((record) => !isOurs(record) && isFree(record));
       if (isUnsure) await turnAnew().catch(reportOnce);
-      if (records.some(isFree)) await join();
-      const claims: Claim[] = [];
-      for (let at = 0; at < records.length; at += CLAIMS_AT_ONCE) {
-        claims.push(...(await Promise.all(records.slice(at, at + CLAIMS_AT_ONCE).map(claimOne))));
+      if (!records.some(isFree)) return records.map(() => ({ kind: "theirs" }));
+      await join();
+      claiming += 1;
+      try {
+        const claims: Claim[] = [];
+        for (let at = 0; at < records.length; at += CLAIMS_AT_ONCE) {
+          claims.push(...(await Promise.all(records.slice(at, at + CLAIMS_AT_ONCE).map(claimOne))));
+        }
+        return claims;
+      } finally {
+        claiming -= 1;
+        // Until they are taken up.
+        neededAt = clock.monotonic();
       }
-      return claims;
     },
     confirm,
     async leave() {
