@@ -338,7 +338,7 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
   one(
     "never take over from the dead",
     10,
-    "engine/leases.ts",
+    "engine/living.ts",
     "return at - since >= Math.min(entry.leaseMs, MAX_LEASE_MS);",
     "return at - since >= MAX_LEASE_MS;",
   ),

@@ -88,6 +88,8 @@ function intentIsJournaled(world: World, ledger: Ledger): Invariant {
   return {
     see(seen) {
       if (seen.kind !== "sent" || seen.exchange.method !== "tools/call") return;
+      // Two processes on a store without compare-and-set may both be at it.
+      if (ledger.isShared && !world.scenario.store.cas) return;
       const { n } = seen.exchange.params["arguments"] as { n: number };
       const isStored = [...world.disk.records.values()].some(
         (record) =>

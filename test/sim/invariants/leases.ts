@@ -109,7 +109,8 @@ function takenOver(
         if (owner !== undefined && (seen.before as Owned | undefined)?.owner !== owner)
           owners.set(owner, seen.process);
       }
-      if (seen.kind !== "crashed") return;
+      // Elsewhere the roster itself may lose a beat to another process.
+      if (seen.kind !== "crashed" || !world.scenario.store.cas) return;
       for (const record of world.disk.records.values()) {
         const { owner } = record as Owned;
         if (owner === undefined || owners.get(owner) !== seen.process || record.phase === "delivered")

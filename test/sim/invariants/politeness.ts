@@ -26,10 +26,13 @@ export function politenessInvariants(world: World, ledger: Ledger): Invariant[] 
   ];
 }
 
+function isUsable(hint: unknown): hint is number {
+  return typeof hint === "number" && hint > 0 && hint <= Number.MAX_SAFE_INTEGER;
+}
+
 /** The interval that a hint stands for, by the rules of the options' defaults. */
 function intervalOf(hint: unknown, before: number | undefined): number {
-  const usable = typeof hint === "number" && hint > 0 && hint <= Number.MAX_SAFE_INTEGER;
-  if (!usable) return before ?? DEFAULT_MS;
+  if (!isUsable(hint)) return before ?? DEFAULT_MS;
   return Math.min(Math.max(Math.ceil(hint), LEAST_MS), MOST_MS);
 }
 
@@ -44,6 +47,9 @@ function intervals(world: World): Invariant {
   const learn = (process: ProcessView, state: JsonObject): Known => {
     const key = `${process.name} ${state["taskId"] as string}`;
     const before = known.get(key) ?? { intervals: [], endedAt: world.time.now };
+    const isKnown = before.intervals.length > 0 || state["resultType"] === "task";
+    // What an earlier process had learned is not known here.
+    if (!isKnown && !isUsable(state["pollIntervalMs"])) return before;
     const next = intervalOf(state["pollIntervalMs"], before.intervals.at(-1));
     const now = { intervals: [...before.intervals.slice(-1), next], endedAt: before.endedAt };
     known.set(key, now);
