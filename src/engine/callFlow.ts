@@ -3,7 +3,7 @@ import { InvalidResponseError } from "../errors.js";
 import type { Notice } from "../connection/types.js";
 import { createDeferred } from "../internal/deferred.js";
 import type { CallAnswer, InputRequestEntry, TaskSnapshot } from "../protocol/index.js";
-import { isOver } from "../task/transition.js";
+import { isLostCall, isOver } from "../task/transition.js";
 import { createCallerWaits, type CallerLimits, type CallerWait } from "./callerWaits.js";
 import { mayRepeatUnknown, rpcErrorObject, sendCall, type CallEnd } from "./callStep.js";
 import type { RecordKeeper } from "./recordKeeper.js";
@@ -59,6 +59,8 @@ export function createCallFlow(context: {
   isInCharge: () => boolean;
   /** Resolves once it is known whether this process still looks after the call. */
   confirm: () => Promise<void>;
+  /** Makes the call this process's own. */
+  own: () => void;
   /** A round of sending is over, and the call is a task by now, stored. */
   onTask: () => void;
   /** The call left no trace at the server: its record was removed. */
@@ -178,6 +180,8 @@ export function createCallFlow(context: {
   }
 
   async function take(end: CallEnd): Promise<void> {
+    // Told as lost by another process, which is through with it: what came after all is ours to tell.
+    if (isLostCall(keeper.record) && (end.kind === "answered" || end.kind === "failed")) context.own();
     switch (end.kind) {
       case "answered":
         return takeAnswer(end.answer);

@@ -153,6 +153,12 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       tell,
       caller,
       takeBack: (unsent) => journal.takeBack(unsent),
+      onFound(found) {
+        if (drivers.get(found.id) === found) drivers.delete(found.id);
+        letGo(found);
+        // What cannot be claimed now is found by the next look at what was left behind.
+        void takeOver.pickUp(eachOf([found.record])).catch(() => undefined);
+      },
       onDone: (done) => {
         if (drivers.get(done.id) === done) drivers.delete(done.id);
         letGo(done);

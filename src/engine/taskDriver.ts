@@ -11,7 +11,7 @@ import { createDeferred } from "../internal/deferred.js";
 import { checkInputResponse } from "../protocol/index.js";
 import type { QuestionNotice } from "../task/questions.js";
 import type { TaskRecord } from "../task/record.js";
-import { isOver, type Moved } from "../task/transition.js";
+import { isLostCall, isOver, type Moved } from "../task/transition.js";
 import { answerable, checkStored, isAnswerOf, questionError } from "./answering.js";
 import { createCallFlow, type CallerOptions } from "./callFlow.js";
 import { cancelFromAside, takeCharge, type Charge, type ChargeContext, type PollStart } from "./charge.js";
@@ -38,6 +38,8 @@ export function createTaskDriver(
     leases: Leases;
     tell: Tell;
     caller?: CallerOptions | undefined;
+    /** The record was over, as a call of unknown fate, and is not any more, or has an outcome now. */
+    onFound: (driver: TaskDriver) => void;
     /** The store would not remove the record of a call that did not run. */
     takeBack: (record: TaskRecord) => void;
     /** The driver has nothing left to do. */
@@ -94,6 +96,7 @@ export function createTaskDriver(
     closing: closing.signal,
     readInputs,
     isInCharge: () => !resting,
+    own: () => keeper.own(leases.owner),
     async confirm() {
       await leases.confirm();
       await asking;
@@ -136,6 +139,8 @@ export function createTaskDriver(
     const isNewTask = before.taskId === undefined && record.taskId !== undefined;
     const isOverNow = isOver(record) && !isOver(before);
     if (!resting && !leases.isOurs(record)) void askWhoseItIs();
+    // The answer of a call that had been told as lost: this driver is through with it.
+    if (isLostCall(before) && !isLostCall(record)) context.onFound(driver);
     for (const notice of moved.notices) reportOnce(notice);
     if (isNewTask) {
       // Also for a handle that is over or asks already: the hint is the server's pace, whatever waits there.

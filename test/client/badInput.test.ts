@@ -432,7 +432,7 @@ describe("hostile servers", () => {
       httpConnection(server.url, { headers: { authorization: "Bearer secret-token" } }),
     );
     const error = (await client
-      .callTool("s", { name: "echo", arguments: { password: "secret-argument" } }, { timeoutMs: 100 })
+      .callTool("s", { name: "echo", arguments: { password: "secret-argument" } }, { timeoutMs: 1000 })
       .catch((reason: unknown) => reason)) as ConnectionError;
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error.mayHaveRun).toBe(false);
