@@ -187,6 +187,15 @@ function deliveredOnce(world: World, ledger: Ledger): Invariant {
         }
       }
       if (seen.kind !== "wrote") return;
+      // What was told as of unknown fate became known: that is told, too.
+      if (
+        seen.before?.phase === "delivered" &&
+        seen.after !== undefined &&
+        seen.after.phase !== "delivered"
+      ) {
+        storedAt.delete(idOf(seen.after));
+        for (const one of taken) if (one.endsWith(` ${seen.after.id}`)) taken.delete(one);
+      }
       if (seen.after?.phase === "delivered" && seen.before?.phase !== "delivered") {
         storedAt.set(idOf(seen.after), world.time.now);
         const settled = taken.size > 0 && [...taken].some((one) => one.endsWith(` ${seen.after?.id ?? ""}`));

@@ -46,7 +46,7 @@ function intervals(world: World): Invariant {
   const known = new Map<string, Known>();
   const learn = (process: ProcessView, state: JsonObject): Known => {
     const key = `${process.name} ${state["taskId"] as string}`;
-    const before = known.get(key) ?? { intervals: [], endedAt: world.time.now };
+    const before = known.get(key) ?? { intervals: [], endedAt: -Infinity };
     const isKnown = before.intervals.length > 0 || state["resultType"] === "task";
     // What an earlier process had learned is not known here.
     if (!isKnown && !isUsable(state["pollIntervalMs"])) return before;
@@ -66,7 +66,7 @@ function intervals(world: World): Invariant {
         if (exchange.method !== "tasks/get") return;
         if (result !== undefined && result["taskId"] === exchange.taskId) learn(process, result);
         const key = `${process.name} ${exchange.taskId ?? ""}`;
-        const state = known.get(key) ?? { intervals: [], endedAt: 0 };
+        const state = known.get(key) ?? { intervals: [], endedAt: -Infinity };
         known.set(key, { ...state, endedAt: world.time.now });
       }
       if (seen.kind !== "sent" || seen.exchange.method !== "tasks/get") return;
