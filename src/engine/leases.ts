@@ -20,6 +20,8 @@ const BEATS_PER_LEASE = 3;
 const ROSTER_KEPT_MS = 30 * 24 * 3_600_000;
 /** Claims that are written together, where a store can. */
 const CLAIMS_AT_ONCE = 256;
+/** After so many leases a process looks for calls that nobody looks after, though nobody is known to have left any. */
+const SWEEP_LEASES = 20;
 /** What becomes of a claim: `ours` with the record as it is stored now, `theirs`, or `gone` from the store. */
 export type Claim =
   | { readonly kind: "ours"; readonly record: TaskRecord }
@@ -110,6 +112,7 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
   let neededAt = -Infinity;
   /** What of the roster's departures was followed up; the calls that were there before are picked up by `connect`. */
   let handledDepartures: string | undefined;
+  let sweptAt = clock.monotonic();
   let failing = false;
 
   /** One look at the roster, with a sign of life where this process has calls to look after. */
@@ -210,9 +213,12 @@ export function createLeases(options: LeaseOptions, scheduler: Scheduler, hooks:
 
   function lookForFreed(departures: string): void {
     if (handledDepartures === undefined) handledDepartures = departures;
+    // A process that the store never took on its roster leaves no trace there.
+    const isDue = clock.monotonic() - sweptAt >= SWEEP_LEASES * leaseMs;
     // What is under way may have passed by what was left behind since: the look after its end sees to that.
-    if (handledDepartures === departures || following) return;
+    if ((handledDepartures === departures && !isDue) || following) return;
     following = true;
+    sweptAt = clock.monotonic();
     void hooks
       .onFreed()
       .then(
