@@ -127,14 +127,14 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
       }
       if (process === undefined) start();
       const mine = process as unknown as HostProcess;
-      if (!HAS_LEASES) keepResuming(mine);
+      if (!HAS_LEASES || !scenario.store.cas) keepResuming(mine);
     },
     replay: (call) => {
       if (process !== undefined && !isSwapped(process)) time.after(0, () => ask(call), process.view);
     },
   };
 
-  /** Without leases, what a dead process left behind is taken up by whoever is told to look. */
+  /** Without leases, or where one process may overwrite that another lives: what a dead process left behind is taken up by whoever is told to look. */
   function keepResuming(mine: HostProcess): void {
     void mine.client.resume().catch(() => undefined);
     time.after(60_000, () => keepResuming(mine), mine.view);
