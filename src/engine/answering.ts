@@ -4,6 +4,7 @@ import {
   InputNotTakenError,
   InvalidInputResponseError,
   InvalidResponseError,
+  StoreError,
   type TasksError,
 } from "../errors.js";
 import type { JsonObject } from "../internal/json.js";
@@ -44,6 +45,11 @@ export function isAnswerOf(record: TaskRecord, key: string, response: JsonObject
   const now = record.questions.find((candidate) => candidate.key === key);
   if (now?.answeredAtMs === undefined || now.state === "refused") return false;
   return now.response === undefined || JSON.stringify(now.response) === JSON.stringify(response);
+}
+
+/** What waits for a call hears when another process removed its record. */
+export function removedError(): StoreError {
+  return new StoreError("The call is no longer in the store: its time there is over, or it was removed");
 }
 
 function withdrawn(): InvalidInputResponseError {

@@ -22,6 +22,7 @@ const ROSTER_KEPT_MS = 30 * 24 * 3_600_000;
 const CLAIMS_AT_ONCE = 256;
 /** After so many leases a process looks for calls that nobody looks after, though nobody is known to have left any. */
 const SWEEP_LEASES = 20;
+
 /** What becomes of a claim: `ours` with the record as it is stored now, `theirs`, or `gone` from the store. */
 export type Claim =
   | { readonly kind: "ours"; readonly record: TaskRecord }

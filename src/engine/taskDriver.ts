@@ -12,7 +12,7 @@ import { checkInputResponse } from "../protocol/index.js";
 import type { QuestionNotice } from "../task/questions.js";
 import type { TaskRecord } from "../task/record.js";
 import { isLostCall, isOver, type Moved } from "../task/transition.js";
-import { answerable, checkStored, isAnswerOf, questionError } from "./answering.js";
+import { answerable, checkStored, isAnswerOf, questionError, removedError } from "./answering.js";
 import { createCallFlow, type CallerOptions } from "./callFlow.js";
 import { cancelFromAside, takeCharge, type Charge, type ChargeContext, type PollStart } from "./charge.js";
 import { deliver, settledOf } from "./delivery.js";
@@ -389,10 +389,6 @@ export function createTaskDriver(
   if (isOver(first)) settled.resolve(first);
   if (first.taskId !== undefined || isOver(first)) callFlow.ended();
   return driver;
-}
-
-function removedError(): StoreError {
-  return new StoreError("The call is no longer in the store: its time there is over, or it was removed");
 }
 
 function withdrawal(why: string): DOMException {
