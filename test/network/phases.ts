@@ -99,7 +99,8 @@ async function callPhase(context: PhaseContext): Promise<string> {
   must(next.kind === "result", "the next call has no result");
   must(runs(context) <= 1, "the call ran twice in the end");
   const expected: Record<Fate, readonly string[]> = {
-    harmless: ["task, completed"],
+    // On a machine that has much to do, slow bytes may take longer than the caller waits.
+    harmless: ["task, completed", "late answer taken, completed"],
     "not-sent": ["not sent, told so", "repeated unsent, completed"],
     "not-run": ["unknown, told so", "refused, told so", "invalid answer, told so"],
     run: ["unknown, told so", "invalid answer, told so", "refused, told so"],
