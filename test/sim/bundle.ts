@@ -3,7 +3,7 @@
  * copy that it holds. The working tree is never written to, but for the folder `.tmp`.
  */
 import { build, type Plugin } from "esbuild";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -22,8 +22,10 @@ const ROOT = resolve(HERE, "../..");
 /** Answers the path of a program that runs seeds (see `worker.ts`). Throws where an edit does not fit. */
 export async function bundle(name: string, edits: readonly Edit[] = []): Promise<string> {
   // Below the root, so that packages are found.
-  const outfile = join(ROOT, ".tmp", "sim", `${name}.mjs`);
+  const outfile = join(ROOT, ".tmp", "sim", `${name}-${process.pid}.mjs`);
   mkdirSync(dirname(outfile), { recursive: true });
+  // Workers read it when they start, also later ones: it goes when we go.
+  process.once("exit", () => rmSync(outfile, { force: true }));
   const used = new Set<Edit>();
   await build({
     entryPoints: [join(HERE, "worker.ts")],

@@ -26,6 +26,10 @@ export function createPool(program: string, size: number): Pool {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     all.add(child);
+    child.on("exit", () => {
+      const at = idle.indexOf(child);
+      if (at >= 0) idle.splice(at, 1, start());
+    });
     return child;
   }
 
@@ -41,13 +45,19 @@ export function createPool(program: string, size: number): Pool {
   }
 
   async function run(request: RunRequest): Promise<RunAnswer> {
+    // One that was killed from outside says nothing of the seed: the next one shows whether the seed kills.
+    return (await attempt(request, true)) ?? ((await attempt(request, false)) as RunAnswer);
+  }
+
+  async function attempt(request: RunRequest, forgives: boolean): Promise<RunAnswer | undefined> {
     const child = await acquire();
     return new Promise((resolve) => {
-      const lost = (why: string): void => {
+      const lost = (why: string, isForgiven = false): void => {
         settle();
         all.delete(child);
         child.kill("SIGKILL");
         release(start());
+        if (isForgiven) return resolve(undefined);
         const violation = { invariant: "P11 no hang", detail: `P11 no hang: ${why}` };
         resolve({ seed: request.seed, steps: 0, virtualMs: 0, hash: "", counts: {}, violation, trace: [] });
       };
@@ -57,7 +67,9 @@ export function createPool(program: string, size: number): Pool {
         release(child);
         resolve(answer as RunAnswer);
       };
-      const onExit = (): void => lost("the worker died");
+      const onExit = (code: number | null, signal: string | null): void => {
+        lost(`the worker ended (${signal ?? `code ${code ?? "?"}`})`, forgives);
+      };
       const settle = (): void => {
         clearTimeout(limit);
         child.off("message", onMessage);
@@ -73,6 +85,7 @@ export function createPool(program: string, size: number): Pool {
     run,
     size,
     close() {
+      idle.length = 0;
       for (const child of all) child.kill();
     },
   };
