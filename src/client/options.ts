@@ -68,7 +68,8 @@ export interface TaskClientOptions {
    * Several processes on one store share its calls: each call is looked after (polled, asked about, delivered) by one
    * of them. After so long without a sign of life of a process, the others take its calls over; after an orderly
    * `close()`, and where lmdb tells that the process is dead, at once. Each process writes one entry to the store
-   * about three times in that time, while it looks after a call, and reads it otherwise. 0: every connected process
+   * about three times in that time, while it looks after a call, and reads it otherwise; every twenty leases it reads all
+   * calls of the scope once, for any that nobody looks after. 0: every connected process
    * looks after every call that it knows of. Default 15 000; 0 where no `store` is given.
    */
   readonly leaseMs?: number;
@@ -164,8 +165,14 @@ export const CLIENT_OPTIONS = [
   "random",
   "push",
 ];
-const POLL_OPTIONS = ["defaultIntervalMs", "minIntervalMs", "maxIntervalMs", "jitter", "giveUpAfterMs"];
-const PUSH_OPTIONS = [
+export const POLL_OPTIONS = [
+  "defaultIntervalMs",
+  "minIntervalMs",
+  "maxIntervalMs",
+  "jitter",
+  "giveUpAfterMs",
+];
+export const PUSH_OPTIONS = [
   "mode",
   "idleMs",
   "ackTimeoutMs",
@@ -175,7 +182,7 @@ const PUSH_OPTIONS = [
   "safetyPollMs",
 ];
 const PUSH_MODES = ["auto", "always", "off"] as const;
-const RETRY_OPTIONS = ["minDelayMs", "maxDelayMs", "factor", "authRetryMs", "refusedRetryMs"];
+export const RETRY_OPTIONS = ["minDelayMs", "maxDelayMs", "factor", "authRetryMs", "refusedRetryMs"];
 
 /** Nobody else sees a memory of our own. */
 function leaseOf({ leaseMs, store }: TaskClientOptions): number | undefined {

@@ -333,7 +333,8 @@ const users = new WeakMap<Connection, number>();
 
 const WAITED_FOR_ANSWER = "the call may still be running, and a task that comes of it is tracked";
 
-const EVENTS: readonly (keyof EngineEvents)[] = [
+/** The names of all events. */
+export const EVENTS: readonly (keyof EngineEvents)[] = [
   "created",
   "updated",
   "input",

@@ -17,8 +17,8 @@ export interface Journal {
   takeBack(record: TaskRecord): void;
   /** Takes back what is still to be taken back of this id. Rejects with `StoreError` while nobody can know. */
   clear(id: string): Promise<void>;
-  /** While `run` runs, the id is busy. */
-  placed<T>(id: string, run: () => Promise<T>): Promise<T>;
+  /** While `run` runs, the id is busy. One at a time for an id: the caller's to see to. */
+  whilePlacing<T>(id: string, run: () => Promise<T>): Promise<T>;
   /** True while a record of this id is being placed or taken back: it is nobody's to look after. */
   isBusy(id: string): boolean;
 }
@@ -29,7 +29,7 @@ export function createJournal(
 ): Journal {
   /** What must not stay stored, by id: whether a stored record is it. */
   const doubts = new Map<string, (stored: TaskRecord) => boolean>();
-  const placing = new Map<string, number>();
+  const placing = new Set<string>();
 
   async function clear(id: string): Promise<void> {
     const isIt = doubts.get(id);
@@ -66,14 +66,12 @@ export function createJournal(
       void clearLater(id);
     },
     clear,
-    async placed(id, run) {
-      placing.set(id, (placing.get(id) ?? 0) + 1);
+    async whilePlacing(id, run) {
+      placing.add(id);
       try {
         return await run();
       } finally {
-        const left = (placing.get(id) ?? 1) - 1;
-        if (left === 0) placing.delete(id);
-        else placing.set(id, left);
+        placing.delete(id);
       }
     },
     isBusy: (id) => placing.has(id) || doubts.has(id),

@@ -205,7 +205,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       wanted.signal?.throwIfAborted();
       await leases.join();
       const record = newCallRecord(wanted, { id, digest }, begins(server));
-      return journal.placed(id, () => placeCall(record, wanted, server));
+      return journal.whilePlacing(id, () => placeCall(record, wanted, server));
     });
   }
 

@@ -368,9 +368,11 @@ export function createTaskDriver(
         await keeper.apply({ type: "paused", notBeforeMs }).catch(() => undefined);
       }
       await callFlow.idle();
-      // A handler may close the client as the last thing it does: what it took is written down; it is not waited for.
-      await sleep(options.clock, 0, { keepAlive: true });
-      if (taken) await delivering;
+      if (delivering !== undefined) {
+        // A handler may close the client as the last thing it does: what it took is written down; it is not waited for.
+        await sleep(options.clock, 0, { keepAlive: true });
+        if (taken) await delivering;
+      }
       await keeper.idle();
     },
     remove: () => keeper.remove(),

@@ -14,7 +14,7 @@ export function mergeRecords(stored: TaskRecord, mine: TaskRecord, isFirst = fal
   const isTheirs = stored.owner !== undefined && mine.owner !== undefined && stored.owner !== mine.owner;
   if (!isTheirs) return mergeFacts(stored, mine, isFirst);
   // Who lost the call tells what it saw end, or become a task; how it goes on is for the owner to say.
-  const isFact = isOver(mine) || stored.taskId !== mine.taskId;
+  const isFact = isOver(stored) || isOver(mine) || stored.taskId !== mine.taskId;
   const merged = isFact ? mergeFacts(stored, mine, isFirst) : mergeOthers(stored, mine, isFirst);
   // An outcome that gave way to what we know was told already: nobody else looks after what it is now.
   const gaveWay = isOver(stored) && merged.outcome !== stored.outcome;
@@ -24,7 +24,6 @@ export function mergeRecords(stored: TaskRecord, mine: TaskRecord, isFirst = fal
 
 /** The owner's record, with the answers and the cancellation that another process has. */
 function mergeOthers(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): TaskRecord {
-  if (isOver(stored)) return mergeFacts(stored, mine, isFirst);
   const theirs = new Map(mine.questions.map((question) => [question.key, question]));
   const questions = stored.questions.map((question) => {
     const other = theirs.get(question.key);

@@ -127,6 +127,9 @@ export function isOver(record: TaskRecord): boolean {
   return record.phase === "settled" || record.phase === "delivered";
 }
 
+/** What tells the fate of a call that nobody knew. */
+const LATE_ANSWERS: readonly TaskEvent["type"][] = ["callCompleted", "callFailed", "handleReceived"];
+
 /** True for a call that ended as "nobody knows": its answer may still come. */
 export function isLostCall({ outcome, taskId }: TaskRecord): boolean {
   return outcome?.status === "lost" && outcome.reason === "call-outcome-unknown" && taskId === undefined;
@@ -136,11 +139,10 @@ function moveSettled(record: TaskRecord, event: TaskEvent, context: TransitionCo
   if (event.type === "delivered" && record.phase === "settled") {
     return keep(record, { phase: "delivered", deliveredAtMs: context.nowMs }, context);
   }
-  if (isLostCall(record) && FITS[event.type].includes("calling") && event.type !== "callLost") {
+  if (isLostCall(record) && LATE_ANSWERS.includes(event.type)) {
     // Nobody knew what became of the call; now its answer has come after all.
     const { outcome: _outcome, settledAtMs: _settled, deliveredAtMs: _delivered, ...rest } = record;
-    const moved = transition({ ...rest, phase: "calling" }, event, context);
-    return isOver(moved.record) || moved.record.taskId !== undefined ? moved : same(record);
+    return transition({ ...rest, phase: "calling" }, event, context);
   }
   if (event.type === "revived" && isGaveUp(record.outcome) && record.taskId !== undefined) {
     const { outcome: _outcome, settledAtMs: _settled, deliveredAtMs: _delivered, ...rest } = record;

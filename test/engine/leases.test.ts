@@ -15,6 +15,7 @@ import {
   rig,
   startTask,
   state,
+  stoppable,
   testStore,
   text,
   virtualClock,
@@ -24,36 +25,6 @@ import {
 
 const LEASE_MS = 15_000;
 const tool = { name: "deploy", arguments: { env: "prod" } };
-
-/** One process's way to a store: every operation waits for the gate first. */
-function gated(store: KeyValueStore, gate: () => Promise<void> | undefined): KeyValueStore {
-  const setIfAbsent = store.setIfAbsent?.bind(store);
-  const setIfUnchanged = store.setIfUnchanged?.bind(store);
-  return {
-    kind: store.kind,
-    get: async (...args) => (await gate(), store.get(...args)),
-    set: async (...args) => (await gate(), store.set(...args)),
-    delete: async (...args) => (await gate(), store.delete(...args)),
-    entries: (prefix) => store.entries!(prefix),
-    ...(setIfAbsent === undefined
-      ? {}
-      : { setIfAbsent: async (...args) => (await gate(), setIfAbsent(...args)) }),
-    ...(setIfUnchanged === undefined
-      ? {}
-      : { setIfUnchanged: async (...args) => (await gate(), setIfUnchanged(...args)) }),
-  };
-}
-
-/** A store that a process can lose: then nothing of that process reaches it any more. */
-function severable(store: KeyValueStore): { store: KeyValueStore; sever: () => void } {
-  let severed: Promise<void> | undefined;
-  return {
-    store: gated(store, () => severed),
-    sever() {
-      severed = new Promise(() => undefined);
-    },
-  };
-}
 
 async function close(run: Rig): Promise<void> {
   const closed = run.client.close({ timeoutMs: 100 });
@@ -131,11 +102,11 @@ describe.each(stores)("a store %s", (_kind, makeStore) => {
       { "tasks/get": done() },
       { clock, store, onSettled: (one) => void settled.push(one) },
     );
-    const own = severable(store);
+    const own = stoppable(store);
     const a = await rig({ "tools/call": handle(), "tasks/get": state() }, { clock, store: own.store });
     const { id } = await startTask(a);
     await clock.advance(7000);
-    own.sever();
+    own.stop();
     await clock.advance(LEASE_MS - 1);
     expect(settled).toEqual([]);
     await clock.advance(LEASE_MS + 3000);
@@ -194,20 +165,15 @@ describe.each(stores)("a store %s", (_kind, makeStore) => {
   test("a process that was stopped for longer than its lease asks whose its calls are before it does anything", async () => {
     const clock = virtualClock();
     const store = makeStore(clock);
-    const own = { stopped: undefined as Promise<void> | undefined };
-    const a = await rig(
-      { "tools/call": handle(), "tasks/get": state() },
-      { clock, store: gated(store, () => own.stopped) },
-    );
+    const own = stoppable(store);
+    const a = await rig({ "tools/call": handle(), "tasks/get": state() }, { clock, store: own.store });
     await startTask(a);
     await clock.advance(3000);
     const b = await rig({ "tasks/get": state() }, { clock, store });
-    let resume: () => void = () => undefined;
-    own.stopped = new Promise((resolve) => (resume = resolve));
+    own.stop();
     await clock.advance(3 * LEASE_MS);
     expect(b.times("tasks/get").length).toBeGreaterThan(0);
-    resume();
-    own.stopped = undefined;
+    own.goOn();
     await clock.advance(LEASE_MS);
     const polls = a.times("tasks/get").length;
     await clock.advance(60_000);
@@ -219,7 +185,7 @@ describe.each(stores)("a store %s", (_kind, makeStore) => {
 test("of two processes that take over at once, one does, where the store can compare and set", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
-  const own = severable(store);
+  const own = stoppable(store);
   const a = await rig(asking(), { clock, store: own.store });
   await startTask(a);
   const shown: string[] = [];
@@ -227,7 +193,7 @@ test("of two processes that take over at once, one does, where the store can com
     await rig(asking(), { clock, store, onInputRequest: () => void shown.push(name) });
   }
   await clock.advance(2000);
-  own.sever();
+  own.stop();
   await clock.advance(3 * LEASE_MS);
   expect(shown).toHaveLength(1);
 });
@@ -250,11 +216,11 @@ test("the roster expires with those on it: who wakes later takes their calls all
   const clock = virtualClock();
   const store = memoryStore(clock);
   const b = await rig({ "tasks/get": done() }, { clock, store });
-  const own = severable(store);
+  const own = stoppable(store);
   const a = await rig({ "tools/call": handle(), "tasks/get": state() }, { clock, store: own.store });
   await startTask(a);
   await clock.advance(LEASE_MS / 2);
-  own.sever();
+  own.stop();
   for await (const [key] of store.entries("")) if (key.endsWith("!roster")) await store.delete(key);
   await clock.advance(LEASE_MS);
   expect(b.told.of("settled")).toMatchObject([{ status: "completed" }]);

@@ -11,6 +11,7 @@ import {
   type TaskHandle,
   type ToolCallParams,
 } from "../../src/index.js";
+import { EVENTS } from "../../src/client/taskClient.js";
 import { memoryStore } from "../../src/store/memory.js";
 import type { KeyValueStore } from "../../src/store/types.js";
 import type { JsonObject } from "../../src/internal/json.js";
@@ -60,18 +61,6 @@ export const yes: JsonObject = { action: "accept", content: { ok: true } };
 export const ack: JsonObject = { resultType: "complete" };
 
 type EventName = keyof TaskClientEvents;
-const EVENT_NAMES: readonly EventName[] = [
-  "created",
-  "updated",
-  "input",
-  "inputWithdrawn",
-  "settled",
-  "retry",
-  "push",
-  "serverDown",
-  "serverUp",
-  "error",
-];
 
 /** Everything that a client told, in order. */
 export interface Told {
@@ -140,12 +129,46 @@ export function makeClient(clock: FakeClock, options: Omit<TaskClientOptions, "c
 /** Records what a client tells. */
 export function listen(client: TaskClient, clock: FakeClock): Told {
   const all: { name: EventName; event: unknown; atMs: number }[] = [];
-  for (const name of EVENT_NAMES) {
+  for (const name of EVENTS) {
     client.on(name, (event) => all.push({ name, event, atMs: clock.monotonic() }));
   }
   return {
     all,
     of: (name) => all.filter((one) => one.name === name).map((one) => one.event as never),
+  };
+}
+
+/** One process's way to a store: while it is stopped, nothing of that process reaches it. Afterwards it does. */
+export function stoppable(store: KeyValueStore): {
+  readonly store: KeyValueStore;
+  stop(): void;
+  goOn(): void;
+} {
+  let stopped: Promise<void> | undefined;
+  let wake = (): void => undefined;
+  const setIfAbsent = store.setIfAbsent?.bind(store);
+  const setIfUnchanged = store.setIfUnchanged?.bind(store);
+  return {
+    store: {
+      kind: store.kind,
+      get: async (...args) => (await stopped, store.get(...args)),
+      set: async (...args) => (await stopped, store.set(...args)),
+      delete: async (...args) => (await stopped, store.delete(...args)),
+      entries: (prefix) => store.entries!(prefix),
+      ...(setIfAbsent === undefined
+        ? {}
+        : { setIfAbsent: async (...args) => (await stopped, setIfAbsent(...args)) }),
+      ...(setIfUnchanged === undefined
+        ? {}
+        : { setIfUnchanged: async (...args) => (await stopped, setIfUnchanged(...args)) }),
+    },
+    stop() {
+      stopped = new Promise((resolve) => (wake = resolve));
+    },
+    goOn() {
+      stopped = undefined;
+      wake();
+    },
   };
 }
 

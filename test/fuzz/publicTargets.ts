@@ -1,5 +1,6 @@
 /** Owns the targets of what hosts pass in: a mistake is a TypeError that names the field, or an error of ours. */
 import fc from "fast-check";
+import { CLIENT_OPTIONS, POLL_OPTIONS, PUSH_OPTIONS, RETRY_OPTIONS } from "../../src/client/options.js";
 import { encryptedStore, httpConnection, sdkConnection, TaskClient, withTasks } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import { memoryStore } from "../../src/store/memory.js";
@@ -7,30 +8,6 @@ import { judged, judgedAsync, must, refusal, structure, type Verdict } from "./g
 import { anyValue, hostileText, PLANTED } from "./hostile.js";
 import { scriptedConnection } from "../../src/testing/index.js";
 
-const CLIENT = [
-  "store",
-  "scope",
-  "onInputRequest",
-  "onSettled",
-  "capabilities",
-  "clientInfo",
-  "poll",
-  "push",
-  "retry",
-  "concurrency",
-  "requestTimeoutMs",
-  "retentionMs",
-  "maxRetentionMs",
-  "answerGraceMs",
-  "lateAnswerMs",
-  "onLateHandle",
-  "storeWatchMs",
-  "clock",
-  "random",
-];
-const POLL = ["minIntervalMs", "maxIntervalMs", "defaultIntervalMs", "jitter", "giveUpAfterMs"];
-const PUSH = ["mode", "idleMs", "ackTimeoutMs", "minLifeMs", "maxFailures", "cooldownMs", "safetyPollMs"];
-const RETRY = ["minDelayMs", "maxDelayMs", "factor", "authRetryMs", "refusedRetryMs"];
 const CALL = [
   "callId",
   "context",
@@ -55,7 +32,16 @@ const MORE = [
   "client",
   "server",
 ];
-const FIELDS = [...CLIENT, ...POLL, ...PUSH, ...RETRY, ...CALL, ...HTTP, ...MORE, "unknown option"];
+const FIELDS = [
+  ...CLIENT_OPTIONS,
+  ...POLL_OPTIONS,
+  ...PUSH_OPTIONS,
+  ...RETRY_OPTIONS,
+  ...CALL,
+  ...HTTP,
+  ...MORE,
+  "unknown option",
+];
 
 const RIGHT: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
@@ -274,7 +260,7 @@ export const publicTargets = [
   structure(
     "options of TaskClient",
     8,
-    options(CLIENT, { poll: POLL, push: PUSH, retry: RETRY }),
+    options(CLIENT_OPTIONS, { poll: POLL_OPTIONS, push: PUSH_OPTIONS, retry: RETRY_OPTIONS }),
     clientOptions,
   ),
   structure("options of httpConnection", 8, fc.tuple(urls, options(HTTP)), httpOptions),
@@ -322,7 +308,10 @@ export const publicTargets = [
     4,
     fc.tuple(
       sdkLike,
-      options([...CLIENT, "server", "identity", "reconnect", "onAbort"], { poll: POLL, push: PUSH }),
+      options([...CLIENT_OPTIONS, "server", "identity", "reconnect", "onAbort"], {
+        poll: POLL_OPTIONS,
+        push: PUSH_OPTIONS,
+      }),
     ),
     sdkOptions,
   ),

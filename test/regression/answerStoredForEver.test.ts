@@ -2,20 +2,27 @@
 import { expect, test } from "vitest";
 import { memoryStore } from "../../src/store/memory.js";
 import type { KeyValueStore } from "../../src/store/types.js";
+import type { FakeClock } from "../../src/testing/index.js";
 import { asks, form, handle, rig, virtualClock, yes } from "../engine/support.js";
 
-test("closing ends the storing of an answer whose question is open no more", async () => {
-  const clock = virtualClock();
+/** Every write is done; while it refuses, it says that it was not. */
+function lyingStore(clock: FakeClock): KeyValueStore & { refuses: boolean } {
   const inner = memoryStore(clock);
-  let refuses = false;
-  const store: KeyValueStore = {
+  const store = {
     ...inner,
-    async setIfUnchanged(key, seen, value, ttlMs) {
+    refuses: false,
+    async setIfUnchanged(key: string, seen: string, value: string, ttlMs: number | undefined) {
       const done = await inner.setIfUnchanged(key, seen, value, ttlMs);
-      if (refuses) throw new Error("the answer of the store was lost");
+      if (store.refuses) throw new Error("the answer of the store was lost");
       return done;
     },
   };
+  return store;
+}
+
+test("closing ends the storing of an answer whose question is open no more", async () => {
+  const clock = virtualClock();
+  const store = lyingStore(clock);
   const run = await rig(
     { "tools/call": handle(), "tasks/get": asks({ a: form() }), "tasks/update": "hang" },
     {
@@ -23,14 +30,14 @@ test("closing ends the storing of an answer whose question is open no more", asy
       store,
       retry: { minDelayMs: 60_000 },
       onInputRequest: () => {
-        refuses = true;
+        store.refuses = true;
         return yes;
       },
     },
   );
   await run.within(run.client.callTool("srv", { name: "build" }));
   await clock.advance(10_000);
-  refuses = false;
+  store.refuses = false;
   await clock.advance(3000);
   const closed = run.client.close({ timeoutMs: 1 });
   await clock.advance(2);
@@ -40,16 +47,7 @@ test("closing ends the storing of an answer whose question is open no more", asy
 
 test("so does a call that vanishes because the store refuses its next round", async () => {
   const clock = virtualClock();
-  const inner = memoryStore(clock);
-  let refuses = false;
-  const store: KeyValueStore = {
-    ...inner,
-    async setIfUnchanged(key, seen, value, ttlMs) {
-      const done = await inner.setIfUnchanged(key, seen, value, ttlMs);
-      if (refuses) throw new Error("the answer of the store was lost");
-      return done;
-    },
-  };
+  const store = lyingStore(clock);
   const question = { resultType: "input_required", inputRequests: { a: form() }, requestState: "state-1" };
   const run = await rig(
     { "tools/call": question },
@@ -57,7 +55,7 @@ test("so does a call that vanishes because the store refuses its next round", as
       clock,
       store,
       onInputRequest: () => {
-        refuses = true;
+        store.refuses = true;
         return yes;
       },
     },

@@ -6,8 +6,7 @@ import { expect, test } from "vitest";
 import type { Settled } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import { memoryStore } from "../../src/store/memory.js";
-import type { KeyValueStore } from "../../src/store/types.js";
-import { done, handle, rig, startTask, state, text, virtualClock } from "../engine/support.js";
+import { done, handle, rig, startTask, state, stoppable, text, virtualClock } from "../engine/support.js";
 
 test.each([
   ["a handle", handle(), 1],
@@ -15,14 +14,7 @@ test.each([
 ])("%s that comes after all is taken up, and its outcome told", async (_what, late, polls) => {
   const clock = virtualClock();
   const inner = memoryStore(clock);
-  const own: { stopped?: Promise<void> } = {};
-  let wake: () => void = () => undefined;
-  const store: KeyValueStore = {
-    ...inner,
-    get: async (key) => (await own.stopped, inner.get(key)),
-    setIfAbsent: async (...args) => (await own.stopped, inner.setIfAbsent(...args)),
-    setIfUnchanged: async (...args) => (await own.stopped, inner.setIfUnchanged(...args)),
-  };
+  const own = stoppable(inner);
   const told: string[] = [];
   const onSettled = ({ status }: Settled): void => void told.push(status);
   let answer: (result: JsonObject) => void = () => undefined;
@@ -31,7 +23,7 @@ test.each([
       "tools/call": () => new Promise<JsonObject>((resolve) => (answer = resolve)),
       "tasks/get": done(),
     },
-    { clock, store, onSettled },
+    { clock, store: own.store, onSettled },
   );
   const call = a.client.callTool("srv", { name: "deploy" }, { callId: "c1", timeoutMs: 600_000 });
   call.catch(() => undefined);
@@ -48,11 +40,10 @@ test.each([
   );
   await startTask(b);
   await clock.advance(6000);
-  own.stopped = new Promise((resolve) => (wake = resolve));
+  own.stop();
   await clock.advance(45_000);
   expect(told).toEqual(["lost"]);
-  delete own.stopped;
-  wake();
+  own.goOn();
   await clock.advance(20_000);
   await expect(a.within(call, 10)).rejects.toMatchObject({ code: "CALL_OUTCOME_UNKNOWN" });
   answer(late);

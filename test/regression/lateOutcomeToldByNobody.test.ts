@@ -6,26 +6,18 @@ import { expect, test } from "vitest";
 import type { Settled } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import { memoryStore } from "../../src/store/memory.js";
-import type { KeyValueStore } from "../../src/store/types.js";
-import { handle, rig, startTask, state, text, virtualClock } from "../engine/support.js";
+import { handle, rig, startTask, state, stoppable, text, virtualClock } from "../engine/support.js";
 
 test("who has the outcome tells it", async () => {
   const clock = virtualClock();
   const inner = memoryStore(clock);
-  const own: { stopped?: Promise<void> } = {};
-  let resume: () => void = () => undefined;
-  const store: KeyValueStore = {
-    ...inner,
-    get: async (key) => (await own.stopped, inner.get(key)),
-    setIfAbsent: async (...args) => (await own.stopped, inner.setIfAbsent(...args)),
-    setIfUnchanged: async (...args) => (await own.stopped, inner.setIfUnchanged(...args)),
-  };
+  const own = stoppable(inner);
   const told: string[] = [];
   const as = (name: string) => (settled: Settled) => void told.push(`${name} ${settled.status}`);
   let answer: (result: JsonObject) => void = () => undefined;
   const a = await rig(
     { "tools/call": () => new Promise<JsonObject>((resolve) => (answer = resolve)) },
-    { clock, store, onSettled: as("a") },
+    { clock, store: own.store, onSettled: as("a") },
   );
   const params = { name: "deploy", arguments: { env: "prod" } };
   const call = a.client.callTool("srv", params, { callId: "c1" });
@@ -37,11 +29,10 @@ test("who has the outcome tells it", async () => {
   );
   await startTask(b);
   await clock.advance(6000);
-  own.stopped = new Promise((resolve) => (resume = resolve));
+  own.stop();
   await clock.advance(40_000);
   expect(told).toEqual(["b lost"]);
-  delete own.stopped;
-  resume();
+  own.goOn();
   answer(text("ran"));
   expect(await a.within(call)).toEqual({ kind: "result", result: text("ran") });
   await clock.advance(40_000);

@@ -3,34 +3,14 @@ import { expect, test } from "vitest";
 import { ConnectionError } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import { memoryStore } from "../../src/store/memory.js";
-import type { KeyValueStore } from "../../src/store/types.js";
-import type { FakeClock } from "../../src/testing/index.js";
-import { handle, rig, state, text, virtualClock } from "../engine/support.js";
+import { handle, rig, state, stoppable, text, virtualClock } from "../engine/support.js";
 
 const LEASE_MS = 15_000;
 
-/** A store, and one process's way to it, which can be stopped for a while. */
-function stoppable(clock: FakeClock) {
-  const store = memoryStore(clock);
-  let stopped: Promise<void> | undefined;
-  let wake = (): void => undefined;
-  const mine: KeyValueStore = {
-    ...store,
-    get: async (...args) => (await stopped, store.get(...args)),
-    setIfAbsent: async (...args) => (await stopped, store.setIfAbsent(...args)),
-    setIfUnchanged: async (...args) => (await stopped, store.setIfUnchanged(...args)),
-  };
-  const stop = (): void => void (stopped = new Promise((resolve) => (wake = resolve)));
-  const goOn = (): void => {
-    stopped = undefined;
-    wake();
-  };
-  return { store, mine, stop, goOn };
-}
-
 test("a call whose server asked for patience is sent by the process that has it then, and by no other", async () => {
   const clock = virtualClock();
-  const { store, mine, stop, goOn } = stoppable(clock);
+  const store = memoryStore(clock);
+  const own = stoppable(store);
   let calls = 0;
   const executed: string[] = [];
   const call = (name: string) => (): JsonObject | Error => {
@@ -40,13 +20,13 @@ test("a call whose server asked for patience is sent by the process that has it 
     executed.push(name);
     return handle();
   };
-  const a = await rig({ "tools/call": call("a"), "tasks/get": state() }, { clock, store: mine });
+  const a = await rig({ "tools/call": call("a"), "tasks/get": state() }, { clock, store: own.store });
   a.client.callTool("srv", { name: "deploy" }, { callId: "c1", timeoutMs: 600_000 }).catch(() => undefined);
   await clock.advance(1000);
   const b = await rig({ "tools/call": call("b"), "tasks/get": state() }, { clock, store });
-  stop();
+  own.stop();
   await clock.advance(3 * LEASE_MS);
-  goOn();
+  own.goOn();
   await clock.advance(4 * LEASE_MS);
   expect(executed).toEqual(["b"]);
   expect((await b.client.task("c1"))?.taskId).toBe("task-secret-1");

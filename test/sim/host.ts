@@ -1,5 +1,5 @@
 /** Owns one host over its lives: which process runs, what it calls, when it dies and comes back. */
-import { HAS_LEASES, startProcess, type HostProcess } from "./hostProcess.js";
+import { startProcess, type HostProcess } from "./hostProcess.js";
 import type { People } from "./people.js";
 import type { CallSpec, HostSpec } from "./scenario.js";
 import { startCall } from "./toolCall.js";
@@ -127,7 +127,7 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
       }
       if (process === undefined) start();
       const mine = process as unknown as HostProcess;
-      if (!HAS_LEASES || !scenario.store.cas) keepResuming(mine);
+      if (!scenario.store.cas) keepResuming(mine);
     },
     replay: (call) => {
       if (process !== undefined && !isSwapped(process)) time.after(0, () => ask(call), process.view);

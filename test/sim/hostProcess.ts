@@ -1,6 +1,6 @@
 /** Owns one life of a host's process: a real TaskClient over the simulated network and disk, until it is killed or closed. */
-import { httpConnection, TaskClient, type TaskClientEvents } from "../../src/index.js";
-import { CLIENT_OPTIONS } from "../../src/client/options.js";
+import { httpConnection, TaskClient } from "../../src/index.js";
+import { EVENTS } from "../../src/client/taskClient.js";
 import { never } from "./disk.js";
 import type { ProcessView } from "./observation.js";
 import type { People } from "./people.js";
@@ -19,22 +19,6 @@ export interface HostProcess {
   kill(): void;
   close(timeoutMs: number): Promise<void>;
 }
-
-const EVENTS = [
-  "created",
-  "updated",
-  "input",
-  "inputWithdrawn",
-  "settled",
-  "retry",
-  "push",
-  "serverDown",
-  "serverUp",
-  "error",
-] as const satisfies readonly (keyof TaskClientEvents)[];
-
-/** True where the product has leases. */
-export const HAS_LEASES = CLIENT_OPTIONS.includes("leaseMs");
 
 export function startProcess(
   world: World,
@@ -81,7 +65,8 @@ export function startProcess(
       world.observe({ kind: "delivered", process: view, settled });
       return undefined;
     },
-    ...(HAS_LEASES && { leaseMs: options.leaseMs, instance: `host-${spec.index}` }),
+    leaseMs: options.leaseMs,
+    instance: `host-${spec.index}`,
   });
   for (const name of EVENTS) {
     client.on(name, (event) => {

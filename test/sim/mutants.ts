@@ -4,7 +4,6 @@
  */
 import { parseArgs } from "node:util";
 import { bundle } from "./bundle.js";
-import { HAS_LEASES } from "./hostProcess.js";
 import { LEASE_MUTANTS, MUTANTS, type Mutant } from "./mutantList.js";
 import { createPool } from "./pool.js";
 import type { RunAnswer } from "./worker.js";
@@ -28,7 +27,7 @@ interface Caught {
 }
 
 const sound = createPool(await bundle("sound"), 1);
-const all = [...MUTANTS, ...(HAS_LEASES ? LEASE_MUTANTS : [])];
+const all = [...MUTANTS, ...LEASE_MUTANTS];
 const chosen = all.filter(({ name }) => values.only === undefined || name.includes(values.only));
 const rows: Caught[] = [];
 for (const [at, mutant] of chosen.entries()) {

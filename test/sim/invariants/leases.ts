@@ -1,15 +1,11 @@
 /** Owns what leases add where several processes share a store: one looks after a task and shows its questions, and another takes over from a dead one. */
 import type { TaskRecord } from "../../../src/task/record.js";
 import { idOf } from "../disk.js";
-import { HAS_LEASES } from "../hostProcess.js";
 import { Violation, type Invariant, type ProcessView } from "../observation.js";
 import type { World } from "../world.js";
 import type { Ledger } from "./ledger.js";
 
-type Owned = TaskRecord & { readonly owner?: string };
-
 export function leaseInvariants(world: World, ledger: Ledger): Invariant[] {
-  if (!HAS_LEASES) return [];
   const steadiness = createSteadiness(world);
   return [
     steadiness,
@@ -105,14 +101,13 @@ function takenOver(
   return {
     see(seen) {
       if (seen.kind === "wrote" && seen.process !== undefined && seen.after !== undefined) {
-        const { owner } = seen.after as Owned;
-        if (owner !== undefined && (seen.before as Owned | undefined)?.owner !== owner)
-          owners.set(owner, seen.process);
+        const { owner } = seen.after;
+        if (owner !== undefined && seen.before?.owner !== owner) owners.set(owner, seen.process);
       }
       // Elsewhere the roster itself may lose a beat to another process.
       if (seen.kind !== "crashed" || !world.scenario.store.cas) return;
       for (const record of world.disk.records.values()) {
-        const { owner } = record as Owned;
+        const { owner } = record;
         if (owner === undefined || owners.get(owner) !== seen.process || record.phase === "delivered")
           continue;
         const heir = [...ledger.alive].find((one) => one.scope === record.scope && canTake(one, record));
@@ -124,7 +119,7 @@ function takenOver(
       const first = due[0];
       if (first === undefined || first.atMs > world.time.now) return;
       due.shift();
-      const record = world.disk.records.get(first.id) as Owned | undefined;
+      const record = world.disk.records.get(first.id);
       if (record?.owner !== first.owner || record.phase === "delivered") return;
       if (!steadiness.isSteady(first.heir)) return;
       throw new Violation(name, `${first.id} is still the dead one's, though ${first.heir.name} lives`);
