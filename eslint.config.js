@@ -19,7 +19,7 @@ const clockRule = {
 export default tseslint.config(
   { ignores: ["dist/", "node_modules/", "coverage/", "test/fixtures/", ".tmp/"] },
   {
-    files: ["**/*.ts"],
+    files: ["**/*.{ts,tsx}"],
     extends: [...tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -37,7 +37,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/**/*.ts"],
+    files: ["src/**/*.{ts,tsx}"],
     ignores: ["src/internal/clock.ts", "src/testing/**"],
     rules: clockRule,
   },

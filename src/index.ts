@@ -2,7 +2,7 @@
 
 // The client and its handles.
 export { TaskClient, type ToolCall } from "./client/taskClient.js";
-export { type TaskHandle, type WaitOptions } from "./client/taskHandle.js";
+export { type RespondOptions, type TaskHandle, type WaitOptions } from "./client/taskHandle.js";
 export { type TaskClientOptions } from "./client/options.js";
 export { type CallToolOptions, type ToolCallParams } from "./client/callOptions.js";
 export { withTasks, type WithTasks, type WithTasksOptions } from "./client/withTasks.js";
@@ -32,6 +32,8 @@ export {
   type SettledHandler,
   type TaskInputRequest,
 } from "./engine/types.js";
+export { type AnswerWindow, type UnansweredPolicy } from "./engine/answerWindow.js";
+export { type InputAnswer } from "./task/answers.js";
 export { type InputRequest, type InputRequestKind } from "./protocol/index.js";
 export {
   type ClientCapabilities,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -12,7 +12,7 @@ interface Import {
 
 /** Every source file, as a path below src. */
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts"))
+  .filter((file) => /\.tsx?$/.test(file))
   .map((file) => file.replaceAll("\\", "/"));
 
 const imports: readonly Import[] = files.flatMap(importsOf);
@@ -37,9 +37,13 @@ function importsOf(file: string): Import[] {
 
 function resolved(file: string, target: string): string {
   if (!target.startsWith(".")) return target;
-  return relative(SRC, resolve(SRC, dirname(file), target))
-    .replaceAll("\\", "/")
-    .replace(/\.js$/, ".ts");
+  const path = relative(SRC, resolve(SRC, dirname(file), target)).replaceAll("\\", "/");
+  const source = path.replace(/\.js$/, ".tsx");
+  return existsSync(join(SRC, source)) ? source : path.replace(/\.js$/, ".ts");
+}
+
+function isSource(target: string): boolean {
+  return /\.tsx?$/.test(target);
 }
 
 function roomOf(path: string): string {
@@ -55,6 +59,17 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   store: ["internal", "errors.ts", "task/record.ts"],
   engine: ["internal", "protocol", "errors.ts", "task", "connection/types.ts", "store/types.ts"],
   client: ["internal", "protocol", "errors.ts", "task", "connection", "store", "engine", "version.ts"],
+  // The handler serves a client; the page's side reads its stream.
+  approvals: ["internal", "protocol", "errors.ts", "client", "engine/types.ts", "connection/sse.ts"],
+  // The page's side of the approvals only: no server code gets into a browser.
+  react: [
+    "internal",
+    "protocol",
+    "errors.ts",
+    "approvals/wire.ts",
+    "approvals/storeTypes.ts",
+    "approvals/tasksStore.ts",
+  ],
   testing: [
     "internal",
     "protocol",
@@ -75,7 +90,7 @@ describe("who may import whom", () => {
   it.each(Object.keys(allowed))("%s imports only what is below it", (room) => {
     const may = allowed[room] ?? [];
     const wrong = imports.filter(({ file, target }) => {
-      if (roomOf(file) !== room || !target.endsWith(".ts")) return false;
+      if (roomOf(file) !== room || !isSource(target)) return false;
       if (roomOf(target) === room) return false;
       return !may.some((entry) => target === entry || roomOf(target) === entry);
     });
@@ -85,7 +100,7 @@ describe("who may import whom", () => {
   it("has no cycles, types included", () => {
     const edges = new Map<string, string[]>();
     for (const { file, target } of imports) {
-      if (target.endsWith(".ts")) edges.set(file, [...(edges.get(file) ?? []), target]);
+      if (isSource(target)) edges.set(file, [...(edges.get(file) ?? []), target]);
     }
     expect(findCycle(edges)).toEqual([]);
   });
@@ -99,6 +114,7 @@ describe("dependencies have one home", () => {
     ["dynamic:keyv", ["store"]],
     ["lmdb", ["store"]],
     ["dynamic:lmdb", ["store"]],
+    ["react", ["react"]],
   ])("%s", (dependency, homes) => {
     const users = imports.filter(
       ({ target }) => target === dependency || target.startsWith(`${dependency}/`),
@@ -121,7 +137,7 @@ describe("the root entry is runtime-neutral", () => {
       ({ file, target, typeOnly }) =>
         reached.has(file) &&
         !typeOnly &&
-        (target.startsWith("node:") || target === "lmdb" || target.startsWith("testing/")),
+        (target.startsWith("node:") || target === "lmdb" || /^(testing|approvals|react)\//.test(target)),
     );
     expect(bad).toEqual([]);
     expect(reached.has("client/taskClient.ts")).toBe(true);
@@ -156,7 +172,7 @@ function reachable(start: string): Set<string> {
   const queue = [start];
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
     for (const { file: from, target, typeOnly } of imports) {
-      if (from !== file || typeOnly || !target.endsWith(".ts") || seen.has(target)) continue;
+      if (from !== file || typeOnly || !isSource(target) || seen.has(target)) continue;
       seen.add(target);
       queue.push(target);
     }

@@ -13,7 +13,7 @@ interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly type: string;
-  readonly sideEffects: boolean;
+  readonly sideEffects: readonly string[];
   readonly license: string;
   readonly engines: { readonly node: string };
   readonly exports: Readonly<Record<string, unknown>>;
@@ -51,14 +51,22 @@ describe("the package", () => {
   it("is ESM without side effects, MIT, for Node 20 and newer", () => {
     expect(manifest).toMatchObject({
       type: "module",
-      sideEffects: false,
+      sideEffects: ["**/*.css"],
       license: "MIT",
       engines: { node: ">=20" },
     });
   });
 
   it("has the entry points, and nothing else", () => {
-    expect(Object.keys(manifest.exports)).toEqual([".", "./lmdb", "./testing", "./package.json"]);
+    expect(Object.keys(manifest.exports)).toEqual([
+      ".",
+      "./lmdb",
+      "./approvals",
+      "./react",
+      "./react/styles.css",
+      "./testing",
+      "./package.json",
+    ]);
   });
 
   it("keeps runtime dependencies few", () => {
@@ -68,18 +76,26 @@ describe("the package", () => {
       "p-retry",
       "zod",
     ]);
-    expect(Object.keys(manifest.peerDependencies).sort()).toEqual(["@modelcontextprotocol/sdk", "lmdb"]);
-    expect(manifest.peerDependenciesMeta).toEqual({ lmdb: { optional: true } });
+    expect(Object.keys(manifest.peerDependencies).sort()).toEqual([
+      "@modelcontextprotocol/sdk",
+      "lmdb",
+      "react",
+    ]);
+    expect(manifest.peerDependenciesMeta).toEqual({ lmdb: { optional: true }, react: { optional: true } });
   });
 
   it("ships the build, the licence, the readme and the changelog only", () => {
     const strange = packed.filter(
-      (path) => !/^(dist\/.+|docs\/.+\.md|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path),
+      (path) =>
+        !/^(dist\/.+|docs\/.+\.(md|svg|png)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path),
     );
     expect(strange).toEqual([]);
     for (const path of [
       "dist/index.js",
       "dist/store/lmdb.js",
+      "dist/approvals/index.js",
+      "dist/react/index.js",
+      "dist/react/styles.css",
       "dist/testing/index.js",
       "README.md",
       "CHANGELOG.md",

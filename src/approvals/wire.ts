@@ -75,6 +75,8 @@ export interface AnswerView {
   /** The actor that `authorize` named; absent where the host's own code or policy answered. */
   readonly by?: string;
   readonly source: "handler" | "respond" | "policy";
+  /** What was asked, cut after 1000 characters; an elicitation's message. */
+  readonly message?: string;
 }
 
 /** The first event of every stream, and its fresh start whenever the page was behind. Event name `snapshot`. */

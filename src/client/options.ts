@@ -1,4 +1,5 @@
 /** Owns what hosts may set, the defaults, and the checks: a wrong option is a TypeError that names it and its value. */
+import { checkWindow, type UnansweredPolicy } from "../engine/answerWindow.js";
 import { ALL_INPUTS } from "../engine/inputBroker.js";
 import type { EngineOptions, InputRequestHandler, PushPolicy, SettledHandler } from "../engine/types.js";
 import { systemClock, systemRandom, type Clock } from "../internal/clock.js";
@@ -24,6 +25,15 @@ export interface TaskClientOptions {
    * same stay open for `respond`. Never called twice for one question in one process life.
    */
   readonly onInputRequest?: InputRequestHandler;
+  /**
+   * What becomes of a question when nobody is there to answer it. `"keep-open"` (the default): it waits, as long as the
+   * task does. `{ afterMs, response }`: so long after it was asked, an elicitation is answered with `response` (default
+   * `{ action: "cancel" }`: dismissed), whether or not a handler still waits for a person. A function says it for each
+   * question, sampling and roots included. Nothing is ever accepted unless `response` says so. Such an answer counts
+   * like any other (the first one stands) and is told as `source: "policy"`. The time runs on while no process lives;
+   * but each process that shows the question leaves people at least a minute of it.
+   */
+  readonly unanswered?: UnansweredPolicy;
   /** Takes outcomes: at least once per call, also after a restart, until it resolves. */
   readonly onSettled?: SettledHandler;
   /**
@@ -112,6 +122,7 @@ export function resolveOptions(options: TaskClientOptions): ResolvedOptions {
     store: options.store,
     scope: nonEmpty("scope", options.scope ?? "default"),
     onInputRequest,
+    unanswered: unansweredOf(options.unanswered),
     onSettled: optionalFunction("onSettled", options.onSettled),
     capabilities: capabilitiesOf(options.capabilities, onInputRequest !== undefined),
     clientInfo: clientInfoOf(options.clientInfo),
@@ -146,6 +157,7 @@ export const CLIENT_OPTIONS = [
   "store",
   "scope",
   "onInputRequest",
+  "unanswered",
   "onSettled",
   "capabilities",
   "clientInfo",
@@ -183,6 +195,11 @@ export const PUSH_OPTIONS = [
 ];
 const PUSH_MODES = ["auto", "always", "off"] as const;
 export const RETRY_OPTIONS = ["minDelayMs", "maxDelayMs", "factor", "authRetryMs", "refusedRetryMs"];
+
+function unansweredOf(given: UnansweredPolicy = "keep-open"): UnansweredPolicy {
+  if (given !== "keep-open" && typeof given !== "function") checkWindow("unanswered", given);
+  return given;
+}
 
 /** Nobody else sees a memory of our own. */
 function leaseOf({ leaseMs, store }: TaskClientOptions): number | undefined {

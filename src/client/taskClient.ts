@@ -31,7 +31,7 @@ import {
 } from "./options.js";
 import { checkedResultOf } from "./outcome.js";
 import { createStatsBook, type TaskClientStats } from "./stats.js";
-import { TaskHandle } from "./taskHandle.js";
+import { TaskHandle, checkedBy, type RespondOptions } from "./taskHandle.js";
 
 /** What `callTool` answers: the result, when there was no task (or it ended within `waitMs`), or the task. */
 export type ToolCall =
@@ -50,10 +50,13 @@ export class TaskClient {
   readonly #poller: Poller;
   readonly #stats = createStatsBook();
   readonly #connections: Connection[] = [];
+  /** Whose tasks these are: the option `scope`. */
+  readonly scope: string;
 
   /** Throws `TypeError` that names a wrong option. Nothing is read or sent before `connect` or `resume`. */
   constructor(options: TaskClientOptions = {}) {
     const resolved = resolveOptions(options);
+    this.scope = resolved.scope;
     this.#clock = resolved.clock;
     this.#hold = createHold(resolved.clock);
     this.#emitter = createEmitter<EngineEvents>((error, name) => {
@@ -181,10 +184,11 @@ export class TaskClient {
    * Answers a question of any call in the store, from any process on it. Resolves when the answer is stored; it is
    * sent by whichever process is connected. Rejects as `TaskHandle.respond`, and with `TypeError` for an unknown id.
    */
-  async respond(id: string, key: string, response: JsonObject): Promise<void> {
+  async respond(id: string, key: string, response: JsonObject, options: RespondOptions = {}): Promise<void> {
+    const by = checkedBy(options);
     const driver = await this.#poller.find(nonEmpty("id", id));
     if (driver === undefined) throw new TypeError("id: no call with this id is in the store");
-    await driver.respond(key, response);
+    await driver.respond(key, response, by);
   }
 
   /** Continues everything in the store, outcomes to deliver and given-up tasks included. Harmless to repeat. */

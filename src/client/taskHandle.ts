@@ -10,10 +10,12 @@ import { createAsyncQueue } from "../internal/asyncQueue.js";
 import type { Clock } from "../internal/clock.js";
 import type { Hold } from "../internal/hold.js";
 import type { JsonObject, JsonValue } from "../internal/json.js";
+import { answersOf, type InputAnswer } from "../task/answers.js";
+import { refuseUnknown } from "../internal/options.js";
 import { expiresAtMs } from "../task/policy.js";
 import type { TaskRecord } from "../task/record.js";
 import { isOver } from "../task/transition.js";
-import { duration } from "./options.js";
+import { duration, mustBeObject, nonEmpty } from "./options.js";
 import { checkedResultOf } from "./outcome.js";
 
 /** How long to wait. Ending a wait leaves the task alone. */
@@ -22,6 +24,25 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
   /** Rejects with `WaitTimeoutError`, which carries the handle. Default: no limit. */
   readonly timeoutMs?: number | undefined;
+}
+
+/** Of an answer. */
+export interface RespondOptions {
+  /**
+   * Whoever answers, as the host knows them (a user name, an address): kept with the answer and told in `answers`.
+   * Up to 256 characters.
+   */
+  readonly by?: string | undefined;
+}
+
+/** @internal Checks the options of an answer. Throws `TypeError`. */
+export function checkedBy(options: RespondOptions): string | undefined {
+  mustBeObject("options", options);
+  refuseUnknown("options", options, ["by"]);
+  const { by } = options;
+  if (by === undefined) return undefined;
+  if (nonEmpty("by", by).length > 256) throw new TypeError("by: expected at most 256 characters");
+  return by;
 }
 
 /** @internal What a handle needs of its client. */
@@ -103,6 +124,27 @@ export class TaskHandle {
     return atMs === undefined ? undefined : new Date(Math.min(atMs, MAX_DATE_MS));
   }
 
+  /** When the call was made, by this machine's clock. */
+  get createdAt(): Date {
+    return new Date(this.#driver.record.createdAtMs);
+  }
+
+  /** True once the host asked for its cancellation, however it ends. */
+  get cancelRequested(): boolean {
+    return this.#driver.record.cancelRequestedAtMs !== undefined;
+  }
+
+  /** How it ended, as far as is known now; undefined while it goes on. `settled()` waits for it. */
+  get outcome(): Settled | undefined {
+    const { record } = this.#driver;
+    return isOver(record) ? settledOf(record) : undefined;
+  }
+
+  /** Who answered its questions, what and when, oldest first; kept as long as the call is. */
+  get answers(): readonly InputAnswer[] {
+    return answersOf(this.#driver.record);
+  }
+
   /** The questions that wait for an answer now. */
   get pendingInputs(): readonly TaskInputRequest[] {
     return this.#driver.openInputs();
@@ -160,10 +202,11 @@ export class TaskHandle {
 
   /**
    * Answers a question. Resolves when the answer is stored; it is sent until the server acknowledges it. Rejects with
-   * `InvalidInputResponseError` (names the field; nothing was stored), `InputAlreadyAnsweredError`, `StoreError`.
+   * `InvalidInputResponseError` (names the field; nothing was stored), `InputAlreadyAnsweredError`, `StoreError`, and
+   * with `TypeError` for a wrong option.
    */
-  async respond(key: string, response: JsonObject): Promise<void> {
-    await this.#driver.respond(key, response);
+  async respond(key: string, response: JsonObject, options: RespondOptions = {}): Promise<void> {
+    await this.#driver.respond(key, response, checkedBy(options));
   }
 
   /**

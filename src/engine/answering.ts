@@ -44,7 +44,11 @@ export function checkStored(record: TaskRecord, key: string, response: JsonObjec
 export function isAnswerOf(record: TaskRecord, key: string, response: JsonObject): boolean {
   const now = record.questions.find((candidate) => candidate.key === key);
   if (now?.answeredAtMs === undefined || now.state === "refused") return false;
-  return now.response === undefined || JSON.stringify(now.response) === JSON.stringify(response);
+  return (
+    now.response === undefined ||
+    now.state === "closed" ||
+    JSON.stringify(now.response) === JSON.stringify(response)
+  );
 }
 
 /** What waits for a call hears when another process removed its record. */

@@ -1,5 +1,6 @@
 /** Owns the outbox of outcomes: `onSettled` until it resolves. */
 import { CallbackError } from "../errors.js";
+import { answersOf } from "../task/answers.js";
 import type { TaskRecord } from "../task/record.js";
 import { oneShot } from "./oneShot.js";
 import type { EngineOptions, Settled, Tell } from "./types.js";
@@ -59,6 +60,7 @@ export function settledOf(record: TaskRecord): Settled {
     server: record.server,
     tool: record.tool,
     context: record.context,
+    answers: answersOf(record),
     cancelRequested: record.cancelRequestedAtMs !== undefined,
     settledAt: new Date(record.settledAtMs ?? 0),
   };

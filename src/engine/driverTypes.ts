@@ -46,7 +46,7 @@ export interface TaskDriver {
   watch(listener: RecordListener): () => void;
   openInputs(): TaskInputRequest[];
   /** Stores an answer; it is sent as soon as there is a connection. */
-  respond(key: string, response: unknown, digest?: string): Promise<void>;
+  respond(key: string, response: unknown, by?: string): Promise<void>;
   /** Resolves when the server acknowledged, or the task is over. */
   cancel(): Promise<void>;
   /** Somebody took the outcome; where there is no `onSettled`, that is its delivery. */

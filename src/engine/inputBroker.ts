@@ -1,9 +1,11 @@
 /** Owns showing a task's questions to the host: each once per process life, side by side, withdrawn when over. */
 import { CallbackError, TasksError } from "../errors.js";
+import type { Clock, StopTimer } from "../internal/clock.js";
 import type { JsonObject } from "../internal/json.js";
 import { readInputRequest, type ClientCapabilities, type InputRequest } from "../protocol/index.js";
-import type { Question, TaskRecord } from "../task/record.js";
+import type { AnswerSource, Question, TaskRecord } from "../task/record.js";
 import { isOver } from "../task/transition.js";
+import { planAnswer, windowLeftMs, type PlannedAnswer, type UnansweredPolicy } from "./answerWindow.js";
 import type { InputRequestHandler, TaskInputRequest, Tell } from "./types.js";
 
 /** Everything that a server may ask: how questions are read where no handler says what it can answer. */
@@ -24,17 +26,22 @@ interface Shown {
   readonly controller: AbortController;
   /** The handler's own answer is being stored: that ends the showing without a withdrawal. */
   answering: boolean;
+  /** What the host's policy will answer, and when; "not-asked" until the policy has been asked. */
+  planned: (PlannedAnswer & { at: Date }) | undefined | "not-asked";
+  stopWindow: StopTimer | undefined;
 }
 
 export function createInputBroker(options: {
   handler: InputRequestHandler | undefined;
+  unanswered: UnansweredPolicy;
+  clock: Clock;
   displayName: () => Promise<string>;
   tell: Tell;
   /** Stores an answer, however long that takes, until the signal aborts; rejects when it does not fit. */
   respond: (
     key: string,
     response: JsonObject,
-    showing: { digest: string; signal: AbortSignal },
+    showing: { digest: string; signal: AbortSignal; source: AnswerSource },
   ) => Promise<void>;
 }): InputBroker {
   const shown = new Map<string, Shown>();
@@ -43,7 +50,7 @@ export function createInputBroker(options: {
   let displayName: string | undefined;
 
   function show(record: TaskRecord, question: Question): void {
-    const entry: Shown = { digest: question.digest, controller: new AbortController(), answering: false };
+    const entry = shownNow(question);
     shown.set(question.key, entry);
     void present(record, question, entry);
   }
@@ -51,8 +58,9 @@ export function createInputBroker(options: {
   async function present(record: TaskRecord, question: Question, entry: Shown): Promise<void> {
     displayName ??= await options.displayName();
     if (entry.controller.signal.aborted) return;
-    const request = publicRequest(record, question, entry.controller.signal);
+    const request = publicRequest(record, question, entry);
     if (request === undefined) return;
+    openWindow(record, question, entry);
     const { handler } = options;
     options.tell("input", { request, handled: handler !== undefined });
     if (handler === undefined) return;
@@ -62,34 +70,64 @@ export function createInputBroker(options: {
       if (response === undefined || entry.controller.signal.aborted) return;
       entry.answering = true;
       storing.add(entry);
-      await options.respond(question.key, response, { digest: entry.digest, signal: request.signal });
+      await options.respond(question.key, response, {
+        digest: entry.digest,
+        signal: request.signal,
+        source: "handler",
+      });
     } catch (error) {
       entry.answering = false;
       if (entry.controller.signal.aborted) return;
-      options.tell("error", {
-        error:
-          error instanceof TasksError
-            ? error
-            : new CallbackError("onInputRequest failed; the question stays open", {
-                cause: error,
-              }),
-        server: record.server,
-        id: record.id,
-      });
+      report(record, error, "onInputRequest failed; the question stays open");
     } finally {
       storing.delete(entry);
     }
   }
 
-  function publicRequest(
-    record: TaskRecord,
-    question: Question,
-    signal: AbortSignal,
-  ): TaskInputRequest | undefined {
-    const request = readQuestion(question);
-    if (request === undefined) return undefined;
-    return {
-      ...request,
+  /** Starts the time after which the host's policy answers. */
+  function openWindow(record: TaskRecord, question: Question, entry: Shown): void {
+    const planned = entry.planned === "not-asked" ? undefined : entry.planned;
+    if (planned === undefined) return;
+    entry.stopWindow = options.clock.setTimer(planned.at.getTime() - options.clock.now(), () => {
+      // Somebody was there after all: what is being stored is not to be overtaken.
+      if (entry.answering || entry.controller.signal.aborted) return;
+      const { signal } = entry.controller;
+      options
+        .respond(question.key, planned.response, { digest: entry.digest, signal, source: "policy" })
+        .catch((error: unknown) => {
+          if (!signal.aborted) report(record, error, "What unanswered says could not be stored");
+        });
+    });
+  }
+
+  /** What the policy says of a question; asked once per showing. */
+  function plan(record: TaskRecord, question: Question, request: TaskInputRequest, entry: Shown): void {
+    try {
+      const planned = planAnswer(options.unanswered, request);
+      const nowMs = options.clock.now();
+      entry.planned = planned && {
+        ...planned,
+        at: new Date(nowMs + windowLeftMs(planned, question.askedAtMs, nowMs)),
+      };
+    } catch (error) {
+      entry.planned = undefined;
+      report(record, error, "unanswered failed; the question stays open");
+    }
+  }
+
+  function report(record: TaskRecord, error: unknown, what: string): void {
+    options.tell("error", {
+      error: error instanceof TasksError ? error : new CallbackError(what, { cause: error }),
+      server: record.server,
+      id: record.id,
+    });
+  }
+
+  function publicRequest(record: TaskRecord, question: Question, entry: Shown): TaskInputRequest | undefined {
+    const read = readQuestion(question);
+    if (read === undefined) return undefined;
+    const request: TaskInputRequest = {
+      ...read,
       id: record.id,
       key: question.key,
       server: record.server,
@@ -97,13 +135,22 @@ export function createInputBroker(options: {
       tool: record.tool,
       context: record.context,
       askedAt: new Date(question.askedAtMs),
-      signal,
+      signal: entry.controller.signal,
+    };
+    if (entry.planned === "not-asked") plan(record, question, request, entry);
+    const { planned } = entry;
+    if (planned === undefined || planned === "not-asked") return request;
+    const { action } = planned.response;
+    return {
+      ...request,
+      unanswered: { at: planned.at, action: typeof action === "string" ? action : "answered" },
     };
   }
 
   function withdraw(record: TaskRecord, key: string, reason: unknown): void {
     const entry = shown.get(key);
     shown.delete(key);
+    entry?.stopWindow?.();
     entry?.controller.abort(reason);
     options.tell("inputWithdrawn", { id: record.id, server: record.server, key });
   }
@@ -113,8 +160,10 @@ export function createInputBroker(options: {
       const open = new Map(openQuestions(record).map((question) => [question.key, question]));
       for (const [key, entry] of shown) {
         if (open.get(key)?.digest === entry.digest) continue;
-        if (entry.answering) shown.delete(key);
-        else withdraw(record, key, withdrawnReason());
+        if (entry.answering) {
+          entry.stopWindow?.();
+          shown.delete(key);
+        } else withdraw(record, key, withdrawnReason());
       }
       for (const question of open.values()) if (!shown.has(question.key)) show(record, question);
       // Nobody needs an answer any more, and nobody would end its storing later.
@@ -126,8 +175,7 @@ export function createInputBroker(options: {
     },
     open(record) {
       return openQuestions(record).flatMap((question) => {
-        const signal = shown.get(question.key)?.controller.signal ?? new AbortController().signal;
-        return publicRequest(record, question, signal) ?? [];
+        return publicRequest(record, question, shown.get(question.key) ?? shownNow(question)) ?? [];
       });
     },
   };
@@ -143,6 +191,16 @@ export function openQuestions(record: TaskRecord): Question[] {
 export function readQuestion(question: Question): InputRequest | undefined {
   const read = readInputRequest(question.method, question.params ?? {}, ALL_INPUTS);
   return read.ok ? read.request : undefined;
+}
+
+function shownNow({ digest }: Question): Shown {
+  return {
+    digest,
+    controller: new AbortController(),
+    answering: false,
+    planned: "not-asked",
+    stopWindow: undefined,
+  };
 }
 
 function withdrawnReason(): DOMException {

@@ -1,25 +1,18 @@
 /** Owns one call on its way to an outcome: after every change of its record it starts what the record asks for. */
-import {
-  CallOutcomeUnknownError,
-  ClientClosedError,
-  InvalidInputResponseError,
-  StoreError,
-  type TasksError,
-} from "../errors.js";
+import { CallOutcomeUnknownError, ClientClosedError, type TasksError } from "../errors.js";
 import { sleep } from "../internal/clock.js";
 import { createDeferred } from "../internal/deferred.js";
-import { checkInputResponse } from "../protocol/index.js";
 import type { QuestionNotice } from "../task/questions.js";
 import type { TaskRecord } from "../task/record.js";
 import { isLostCall, isOver, type Moved } from "../task/transition.js";
-import { answerable, checkStored, isAnswerOf, questionError, removedError } from "./answering.js";
+import { questionError, removedError } from "./answering.js";
 import { createCallFlow, type CallerOptions } from "./callFlow.js";
 import { cancelFromAside, takeCharge, type Charge, type ChargeContext, type PollStart } from "./charge.js";
 import { deliver, settledOf } from "./delivery.js";
+import { createDriverInputs } from "./driverInputs.js";
 import type { DriverServer, DriverStart, TaskDriver } from "./driverTypes.js";
-import { ALL_INPUTS, createInputBroker, openQuestions, readQuestion } from "./inputBroker.js";
+import { ALL_INPUTS, openQuestions } from "./inputBroker.js";
 import type { Leases } from "./leases.js";
-import { oneShot } from "./oneShot.js";
 import { asTasksError } from "./retryTable.js";
 import { publicSnapshot } from "./publicSnapshot.js";
 import { createRecordKeeper } from "./recordKeeper.js";
@@ -114,24 +107,13 @@ export function createTaskDriver(
       context.onDone(driver);
     },
   });
-  const broker = createInputBroker({
-    handler: options.onInputRequest,
-    displayName: async () => (await server?.lane.displayName()) ?? keeper.record.server,
+  const broker = createDriverInputs(options, {
+    keeper,
     tell,
-    // The person has answered, and is not asked again: what the store refuses now is stored later.
-    respond: (key, response, { digest, signal }) => {
-      let doubtful = false;
-      const attempt = async (): Promise<void> => {
-        // A write that failed may have been done all the same.
-        if (doubtful && isAnswerOf(keeper.record, key, response)) return;
-        await respond(key, response, digest);
-      };
-      return oneShot(attempt, {
-        ...options.retry,
-        signal,
-        again: (error) => (doubtful = error instanceof StoreError) && !signal.aborted,
-      });
-    },
+    displayName: async () => (await server?.lane.displayName()) ?? keeper.record.server,
+    closing: closing.signal,
+    over: over.signal,
+    catchUp,
   });
 
   function onChange(moved: Moved, before: TaskRecord): void {
@@ -284,24 +266,6 @@ export function createTaskDriver(
     tell("error", { error, server: keeper.record.server, id: keeper.record.id });
   }
 
-  async function respond(key: string, response: unknown, digest: string | undefined): Promise<void> {
-    if (closing.signal.aborted) throw new ClientClosedError();
-    // Where another process is in charge, its record is the one to answer.
-    await catchUp();
-    if (over.signal.aborted && !isOver(keeper.record)) throw removedError();
-    const question = answerable(keeper.record, key, digest);
-    const request = readQuestion(question);
-    if (request === undefined)
-      throw new InvalidInputResponseError("key", "the question can no longer be read");
-    const checked = checkInputResponse(request, response);
-    // Stored before it is sent; when the store refuses, nothing has happened.
-    const { moved } = await keeper.apply(
-      { type: "inputAnswered", key, digest: question.digest, response: checked },
-      "must",
-    );
-    checkStored(moved.record, key, checked);
-  }
-
   async function cancel(): Promise<void> {
     if (isOver(keeper.record)) return;
     if (closing.signal.aborted) throw new ClientClosedError();
@@ -351,7 +315,7 @@ export function createTaskDriver(
       };
     },
     openInputs: () => broker.open(keeper.record),
-    respond,
+    respond: (key, response, by) => broker.respond(key, response, { by, source: "respond" }),
     cancel,
     async taken() {
       if (options.onSettled === undefined && keeper.record.phase === "settled") {

@@ -4,6 +4,8 @@ import type { Hold } from "../internal/hold.js";
 import type { JsonObject, JsonValue } from "../internal/json.js";
 import type { ClientCapabilities, ClientInfo, InputRequest } from "../protocol/index.js";
 import type { TaskStore } from "../store/types.js";
+import type { UnansweredPolicy } from "./answerWindow.js";
+import type { InputAnswer } from "../task/answers.js";
 import type { BackoffPolicy, PollPolicy } from "../task/policy.js";
 import type { Outcome, TaskRecord } from "../task/record.js";
 import type { TasksError } from "../errors.js";
@@ -22,6 +24,8 @@ export type TaskInputRequest = InputRequest & {
   /** What the host gave to `callTool` as `context`. */
   readonly context: JsonValue | undefined;
   readonly askedAt: Date;
+  /** When the host's own policy will answer, and with what action (option `unanswered`); absent where it will not. */
+  readonly unanswered?: { readonly at: Date; readonly action: string };
   /** Aborts when the question is withdrawn: answered elsewhere, task over or cancelled, client closed. */
   readonly signal: AbortSignal;
 };
@@ -40,6 +44,8 @@ export type Settled = Outcome & {
   readonly server: string;
   readonly tool: string;
   readonly context: JsonValue | undefined;
+  /** Who answered its questions, what and when. */
+  readonly answers: readonly InputAnswer[];
   /** True when the host asked for its cancellation, however it ended. */
   readonly cancelRequested: boolean;
   readonly settledAt: Date;
@@ -149,6 +155,7 @@ export interface EngineOptions {
   readonly concurrency: number;
   readonly onLateHandle: "track" | "cancel";
   readonly onInputRequest: InputRequestHandler | undefined;
+  readonly unanswered: UnansweredPolicy;
   readonly onSettled: SettledHandler | undefined;
 }
 

@@ -1,5 +1,6 @@
 /** Owns the closed set of things that can happen to a record. No code. */
 import type { JsonObject } from "../internal/json.js";
+import type { AnswerSource } from "./record.js";
 import type { InputRequestEntry, TaskSnapshot } from "../protocol/index.js";
 
 /** One thing that happened. `transition` is the only reader. */
@@ -53,6 +54,8 @@ export type TaskEvent =
       readonly key: string;
       readonly digest: string | undefined;
       readonly response: JsonObject;
+      readonly by: string | undefined;
+      readonly source: AnswerSource;
     }
   /** The server acknowledged these answers. */
   | { readonly type: "updateAcked"; readonly keys: readonly string[] }

@@ -1,5 +1,6 @@
 /** Owns what happens when two processes wrote one record: facts that cannot be taken back win. Pure. */
 import { isGaveUp } from "./outcome.js";
+import { closed } from "./questions.js";
 import type { Question, TaskRecord } from "./record.js";
 import { isOver } from "./transition.js";
 
@@ -42,9 +43,7 @@ function mergeFacts(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): Tas
   // What was given up here, and delivered as that, was gone on with meanwhile.
   if (mine.phase === "delivered" && isGaveUp(mine.outcome) && !isOver(stored))
     return { ...stored, ...cancel };
-  const isFinal = isOver(mine) && !isGaveUp(mine.outcome);
-  const questions = isFinal ? mine.questions : mergeQuestions(stored, mine, isFirst);
-  return { ...mine, ...cancel, questions };
+  return { ...mine, ...cancel, questions: mergeQuestions(stored, mine, isFirst) };
 }
 
 function mergeCancel(stored: TaskRecord, mine: TaskRecord): Partial<TaskRecord> {
@@ -75,6 +74,9 @@ function mergeQuestions(stored: TaskRecord, mine: TaskRecord, isFirst: boolean):
 
 function mergeQuestion(stored: Question, mine: Question, isFirst: boolean): Question {
   if (stored.digest !== mine.digest) return mine;
+  // It ended here while it was answered there: who answered is told all the same.
+  if (mine.state === "closed" && mine.answeredAtMs === undefined && stored.answeredAtMs !== undefined)
+    return closed(stored);
   if (progress(stored) > progress(mine)) return stored;
   if (stored.state !== "answered") return mine;
   // A refused answer gives way to the one that was given in its place.

@@ -5,6 +5,10 @@ import type { Question } from "./record.js";
 /** More open questions than this are left for later snapshots: a person cannot answer them anyway, and memory is bounded. */
 export const MAX_OPEN_QUESTIONS = 256;
 
+/** Longer answers are not kept once the server has them; longer messages are cut. */
+const MAX_KEPT_CHARS = 16_384;
+const MAX_MESSAGE_CHARS = 1000;
+
 /** What the policy of answers needs to know. */
 export interface AnswerPolicy {
   /** How long an acknowledged answer may stay open before it is sent once more, and then reported. */
@@ -68,17 +72,44 @@ function ended(question: Question): Question | undefined {
   return question.state === "open" ? undefined : closed(question);
 }
 
-/** Only what is needed to never ask it again; the answer itself is not kept longer than it must be. */
+/**
+ * What is needed to never ask it again, and to tell who answered what: of an elicitation its answer, where that is
+ * short. Samples are the host's own text, and long.
+ */
 export function closed(question: Question): Question {
-  const { key, method, digest, askedAtMs, answeredAtMs } = question;
+  const { key, method, digest, askedAtMs, answeredAtMs, by, source } = question;
+  const over: Question = { key, method, digest, askedAtMs, state: "closed" };
+  if (answeredAtMs === undefined) return over;
+  const response = isElicitation(question) ? short(question.response) : undefined;
+  const message = question.message ?? messageOf(question);
   return {
-    key,
-    method,
-    digest,
-    askedAtMs,
-    state: "closed",
-    ...(answeredAtMs === undefined ? {} : { answeredAtMs }),
+    ...over,
+    answeredAtMs,
+    ...(message === undefined ? {} : { message }),
+    ...(response === undefined ? {} : { response }),
+    ...(by === undefined ? {} : { by }),
+    ...(source === undefined ? {} : { source }),
   };
+}
+
+/** The answers of a round that is over. Of more than are kept, the last ones. */
+export function answersKept(before: readonly Question[] = [], round: readonly Question[]): Question[] {
+  const answered = round.filter((question) => question.answeredAtMs !== undefined).map(closed);
+  return [...before, ...answered].slice(-MAX_OPEN_QUESTIONS);
+}
+
+function isElicitation({ method }: Question): boolean {
+  return method === "elicitation/create";
+}
+
+function messageOf({ params }: Question): string | undefined {
+  const message = params?.["message"];
+  return typeof message === "string" ? message.slice(0, MAX_MESSAGE_CHARS) : undefined;
+}
+
+function short(response: Question["response"]): Question["response"] {
+  if (response === undefined || JSON.stringify(response).length <= MAX_KEPT_CHARS) return response;
+  return { action: response["action"] };
 }
 
 function stillShown(

@@ -12,8 +12,9 @@ const atMs = z.number();
 const questionSchema = z.object({
   key: z.string(),
   method: z.string(),
-  /** The request's params; dropped once the question is over. */
+  /** The request's params; dropped once the question is over, but for the text that people saw. */
   params: jsonObject.optional(),
+  message: z.string().optional(),
   /** Of method and params: tells a repeated question from a changed one. */
   digest: z.string(),
   askedAtMs: atMs,
@@ -22,8 +23,13 @@ const questionSchema = z.object({
    * refused: the server refused the answer (-32602). closed: over; the key is kept so that it is never asked again.
    */
   state: z.enum(["open", "answered", "acked", "refused", "closed"]),
+  /** Once it is over only of elicitations, and only where it is short. */
   response: jsonObject.optional(),
   answeredAtMs: atMs.optional(),
+  /** Whoever the host says answered. */
+  by: z.string().optional(),
+  /** How the answer came: through `onInputRequest`, through `respond`, or by the option `unanswered`. */
+  source: z.enum(["handler", "respond", "policy"]).optional(),
   ackedAtMs: atMs.optional(),
   /** How often the answer was sent again after an acknowledgement that proved nothing. */
   resent: z.number().optional(),
@@ -88,6 +94,8 @@ const recordSchema = z.object({
   /** Of the multi round trip; exactly as the server gave it. */
   requestState: z.string().optional(),
   questions: z.array(questionSchema),
+  /** What was answered in rounds before there was a task. */
+  earlierAnswers: z.array(questionSchema).optional(),
   /** The server's handle, once there is one. A secret. */
   taskId: z.string().optional(),
   /** The newest snapshot, without result, error and inputRequests. */
@@ -106,6 +114,8 @@ const recordSchema = z.object({
 
 /** A question that the server put, and what became of it. */
 export type Question = z.infer<typeof questionSchema>;
+/** How an answer came. */
+export type AnswerSource = NonNullable<Question["source"]>;
 /** The newest state of a task as the server told it, without payloads. */
 export type StoredSnapshot = z.infer<typeof snapshotSchema>;
 /** How a call ended. */

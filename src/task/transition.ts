@@ -4,7 +4,13 @@ import type { TaskSnapshot } from "../protocol/index.js";
 import type { TaskEvent } from "./events.js";
 import { isGaveUp, isTerminalStatus, outcomeOf, rpcError } from "./outcome.js";
 import { hasOutlivedTtl, intervalMs, type PollPolicy } from "./policy.js";
-import { closed, reconcileQuestions, type AnswerPolicy, type QuestionNotice } from "./questions.js";
+import {
+  answersKept,
+  closed,
+  reconcileQuestions,
+  type AnswerPolicy,
+  type QuestionNotice,
+} from "./questions.js";
 import type { Outcome, Phase, Question, StoredSnapshot, TaskRecord } from "./record.js";
 
 /** Unknown members of a snapshot beyond this much JSON text are not kept. */
@@ -167,10 +173,17 @@ function asked(
     ...rest,
     phase: "asking",
     questions,
+    ...earlier(record),
     ...(event.requestState === undefined ? {} : { requestState: event.requestState }),
     ...(record.call === undefined ? {} : { call: { ...record.call, inFlight: false } }),
   };
   return { ...keep(next, {}, context), statusChanged: record.phase !== "asking", notices };
+}
+
+/** The answers of rounds that are over. */
+function earlier({ earlierAnswers, questions }: TaskRecord): Partial<TaskRecord> {
+  const kept = answersKept(earlierAnswers, questions);
+  return kept.length === 0 ? {} : { earlierAnswers: kept };
 }
 
 function handle(
@@ -186,6 +199,7 @@ function handle(
     taskId: event.snapshot.taskId,
     receivedAtMs: context.nowMs,
     questions: [],
+    ...earlier(record),
     snapshot: { taskId: event.snapshot.taskId, status: "working", ttlMs: null },
   };
   const moved = snapshotSeen(
@@ -280,11 +294,14 @@ function answer(
     const sameRequest = event.digest === undefined || event.digest === question.digest;
     const free = question.state === "open" || question.state === "refused";
     if (!free || !sameRequest) return question;
+    const { by: _by, ...rest } = question;
     return {
-      ...question,
+      ...rest,
       state: "answered",
       response: event.response,
       answeredAtMs: context.nowMs,
+      source: event.source,
+      ...(event.by === undefined ? {} : { by: event.by }),
       resent: 0,
     };
   });

@@ -220,7 +220,7 @@ describe("questions", () => {
     for (const response of answers) {
       now = transition(
         now,
-        { type: "inputAnswered", key: "k", digest: "digest-k", response },
+        { type: "inputAnswered", key: "k", digest: "digest-k", response, by: undefined, source: "handler" },
         context(),
       ).record;
     }
@@ -233,7 +233,14 @@ describe("questions", () => {
   });
 
   test("an answer to a changed request is not taken", () => {
-    const event: TaskEvent = { type: "inputAnswered", key: "k", digest: "another", response: { roots: [] } };
+    const event: TaskEvent = {
+      type: "inputAnswered",
+      key: "k",
+      digest: "another",
+      response: { roots: [] },
+      by: undefined,
+      source: "handler",
+    };
     expect(transition(record("tracking"), event, context()).save).toBe(false);
   });
 

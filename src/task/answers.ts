@@ -1,0 +1,46 @@
+/** Owns who answered what and when, as hosts are told. Pure. */
+import type { JsonObject } from "../internal/json.js";
+import type { AnswerSource, Question, TaskRecord } from "./record.js";
+
+/** One answer that was given to a question of a call. It stands, whatever the server made of it. */
+export interface InputAnswer {
+  readonly key: string;
+  /** The request's method, such as `elicitation/create`. */
+  readonly method: string;
+  /** What people were asked: an elicitation's message, cut after 1000 characters; the server's text. */
+  readonly message?: string;
+  /** accept, decline or cancel of an elicitation; `answered` for others. */
+  readonly action: string;
+  /** An elicitation's answer, without its content where that is longer than 16 384 characters of JSON. */
+  readonly response?: JsonObject;
+  /** Whoever the host said answered (`by` of `respond`). */
+  readonly by?: string;
+  /** `handler`: `onInputRequest`. `respond`: `respond()`. `policy`: the option `unanswered`. */
+  readonly source: AnswerSource;
+  readonly answeredAt: Date;
+}
+
+/** The answers given so far, in the order in which they were given. */
+export function answersOf(record: TaskRecord): InputAnswer[] {
+  return [...(record.earlierAnswers ?? []), ...record.questions]
+    .filter((question) => question.answeredAtMs !== undefined)
+    .sort((a, b) => (a.answeredAtMs ?? 0) - (b.answeredAtMs ?? 0))
+    .map(answerOf);
+}
+
+function answerOf(question: Question): InputAnswer {
+  const { key, method, params, response, by, source = "handler", answeredAtMs = 0 } = question;
+  const isElicitation = method === "elicitation/create";
+  const action = isElicitation ? response?.["action"] : undefined;
+  const message = question.message ?? (isElicitation ? params?.["message"] : undefined);
+  return {
+    key,
+    method,
+    ...(typeof message === "string" ? { message } : {}),
+    action: typeof action === "string" ? action : "answered",
+    ...(isElicitation && response !== undefined ? { response } : {}),
+    ...(by === undefined ? {} : { by }),
+    source,
+    answeredAt: new Date(answeredAtMs),
+  };
+}
