@@ -5,7 +5,7 @@ import type { HandedOver } from "../engine/callerWaits.js";
 import { createPoller, type Poller } from "../engine/poller.js";
 import type { TaskDriver } from "../engine/taskDriver.js";
 import type { EngineEvents, TaskInputRequest, Tell } from "../engine/types.js";
-import { StoreError, CallbackError, WaitTimeoutError } from "../errors.js";
+import { CallbackError, ClientClosedError, StoreError, WaitTimeoutError } from "../errors.js";
 import { linkSignals, raceSignal } from "../internal/abort.js";
 import { sleep, type Clock } from "../internal/clock.js";
 import { createEmitter, type Emitter, type Unsubscribe } from "../internal/emitter.js";
@@ -50,6 +50,7 @@ export class TaskClient {
   readonly #poller: Poller;
   readonly #stats = createStatsBook();
   readonly #connections: Connection[] = [];
+  readonly #closing = new AbortController();
   /** Whose tasks these are: the option `scope`. */
   readonly scope: string;
 
@@ -206,6 +207,11 @@ export class TaskClient {
     return this.#emitter.on(event, listener);
   }
 
+  /** Aborts, with `ClientClosedError`, as soon as `close()` is called: whoever serves these tasks to others ends with it. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
   /** Counts since the client was made. */
   stats(): TaskClientStats {
     return this.#stats.read(this.#poller.counts(), this.#store.counts);
@@ -217,6 +223,7 @@ export class TaskClient {
    */
   async close(options: { timeoutMs?: number } = {}): Promise<void> {
     const limitMs = duration("timeoutMs", options.timeoutMs ?? DEFAULT_CLOSE_MS);
+    if (!this.#closing.signal.aborted) this.#closing.abort(new ClientClosedError());
     await this.#poller.close(limitMs);
     // What it holds open would keep the process alive; another client may still use it.
     for (const connection of this.#connections.splice(0)) {

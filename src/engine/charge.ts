@@ -59,10 +59,14 @@ export function takeCharge(context: ChargeContext, { lane, shared, push }: Drive
           if (sent && !signal.aborted) context.again();
         });
       }
-      if (!cancelling && record.cancelRequestedAtMs !== undefined && record.cancelAckedAtMs === undefined) {
+      const isUnacked = record.cancelRequestedAtMs !== undefined && record.cancelAckedAtMs === undefined;
+      if (!cancelling && (isUnacked || record.cancelAgain === "due")) {
         cancelling = true;
         // The keeper reports what it cannot store; a closing client leaves the rest to the next one.
-        void followUps.sendCancel().catch(() => undefined);
+        void followUps.sendCancel().then(
+          () => (cancelling = false),
+          () => undefined,
+        );
       }
       pollStep.plan(pollStart);
     },

@@ -65,3 +65,10 @@ export function settledOf(record: TaskRecord): Settled {
     settledAt: new Date(record.settledAtMs ?? 0),
   };
 }
+
+/** What everybody is told: without the answers' contents, which are for `onSettled` and not for logs. */
+export function toldOf(record: TaskRecord): Settled {
+  const settled = settledOf(record);
+  const answers = settled.answers.map(({ response: _response, ...answer }) => answer);
+  return { ...settled, answers };
+}

@@ -8,7 +8,7 @@ import { isLostCall, isOver, type Moved } from "../task/transition.js";
 import { questionError, removedError } from "./answering.js";
 import { createCallFlow, type CallerOptions } from "./callFlow.js";
 import { cancelFromAside, takeCharge, type Charge, type ChargeContext, type PollStart } from "./charge.js";
-import { deliver, settledOf } from "./delivery.js";
+import { deliver, toldOf } from "./delivery.js";
 import { createDriverInputs } from "./driverInputs.js";
 import type { DriverServer, DriverStart, TaskDriver } from "./driverTypes.js";
 import { ALL_INPUTS, openQuestions } from "./inputBroker.js";
@@ -234,7 +234,7 @@ export function createTaskDriver(
     if (finished) return;
     finished = true;
     const { record } = keeper;
-    if (record.phase === "settled") tell("settled", settledOf(record));
+    if (record.phase === "settled") tell("settled", toldOf(record));
     // An outcome that another process found is that process's to deliver.
     if (!resting && !leases.isOurs(record)) await askWhoseItIs();
     // Who follows another process, and yet had the last word (its own answer came late), tells it.

@@ -75,6 +75,7 @@ export interface EngineEvents {
   /** A question is open. `handled`: `onInputRequest` was called with it. */
   input: { readonly request: TaskInputRequest; readonly handled: boolean };
   inputWithdrawn: { readonly id: string; readonly server: string; readonly key: string };
+  /** As `onSettled` gets it, but for the contents of answers. */
   settled: Settled;
   /** A request failed and will be repeated. */
   retry: {

@@ -11,7 +11,10 @@ export interface InputAnswer {
   readonly message?: string;
   /** accept, decline or cancel of an elicitation; `answered` for others. */
   readonly action: string;
-  /** An elicitation's answer, without its content where that is longer than 16 384 characters of JSON. */
+  /**
+   * An elicitation's answer. Its content is kept until the outcome is delivered, and not at all where it is longer
+   * than 16 384 characters of JSON.
+   */
   readonly response?: JsonObject;
   /** Whoever the host said answered (`by` of `respond`). */
   readonly by?: string;

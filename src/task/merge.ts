@@ -1,6 +1,6 @@
 /** Owns what happens when two processes wrote one record: facts that cannot be taken back win. Pure. */
 import { isGaveUp } from "./outcome.js";
-import { closed } from "./questions.js";
+import { closed, withoutContents } from "./questions.js";
 import type { Question, TaskRecord } from "./record.js";
 import { isOver } from "./transition.js";
 
@@ -58,7 +58,7 @@ function mergeCancel(stored: TaskRecord, mine: TaskRecord): Partial<TaskRecord> 
 function mergeOver(stored: TaskRecord, mine: TaskRecord): TaskRecord {
   const deliveredAtMs = earliest(stored.deliveredAtMs, mine.deliveredAtMs);
   if (deliveredAtMs === undefined) return stored;
-  return { ...stored, phase: "delivered", deliveredAtMs };
+  return withoutContents({ ...stored, phase: "delivered", deliveredAtMs });
 }
 
 function mergeQuestions(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): Question[] {

@@ -1,6 +1,6 @@
 /** Owns what becomes of a task's questions as snapshots and answers come in. Pure. */
 import type { InputRequestEntry } from "../protocol/index.js";
-import type { Question } from "./record.js";
+import type { Question, TaskRecord } from "./record.js";
 
 /** More open questions than this are left for later snapshots: a person cannot answer them anyway, and memory is bounded. */
 export const MAX_OPEN_QUESTIONS = 256;
@@ -96,6 +96,21 @@ export function closed(question: Question): Question {
 export function answersKept(before: readonly Question[] = [], round: readonly Question[]): Question[] {
   const answered = round.filter((question) => question.answeredAtMs !== undefined).map(closed);
   return [...before, ...answered].slice(-MAX_OPEN_QUESTIONS);
+}
+
+/** What was answered is the host's once the outcome is delivered; who answered when is told as long as the call is kept. */
+export function withoutContents(record: TaskRecord): TaskRecord {
+  const { questions, earlierAnswers } = record;
+  return {
+    ...record,
+    questions: questions.map(withoutContent),
+    ...(earlierAnswers === undefined ? {} : { earlierAnswers: earlierAnswers.map(withoutContent) }),
+  };
+}
+
+function withoutContent(question: Question): Question {
+  const { response } = question;
+  return response === undefined ? question : { ...question, response: { action: response["action"] } };
 }
 
 function isElicitation({ method }: Question): boolean {

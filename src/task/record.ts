@@ -107,6 +107,8 @@ const recordSchema = z.object({
   notBeforeMs: atMs.optional(),
   cancelRequestedAtMs: atMs.optional(),
   cancelAckedAtMs: atMs.optional(),
+  /** The acknowledged cancellation is to be asked for once more (the task goes on as if nothing was said), or was. */
+  cancelAgain: z.enum(["due", "sent"]).optional(),
   outcome: outcomeSchema.optional(),
   settledAtMs: atMs.optional(),
   deliveredAtMs: atMs.optional(),

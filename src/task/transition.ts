@@ -1,5 +1,4 @@
 /** Owns how a record moves: one pure function of (record, event, context). No clock, no I/O. */
-import type { JsonObject } from "../internal/json.js";
 import type { TaskSnapshot } from "../protocol/index.js";
 import type { TaskEvent } from "./events.js";
 import { isGaveUp, isTerminalStatus, outcomeOf, rpcError } from "./outcome.js";
@@ -10,11 +9,10 @@ import {
   reconcileQuestions,
   type AnswerPolicy,
   type QuestionNotice,
+  withoutContents,
 } from "./questions.js";
-import type { Outcome, Phase, Question, StoredSnapshot, TaskRecord } from "./record.js";
-
-/** Unknown members of a snapshot beyond this much JSON text are not kept. */
-const MAX_EXTRA_CHARS = 16_384;
+import type { Outcome, Phase, Question, TaskRecord } from "./record.js";
+import { isStale, storedSnapshot } from "./storedSnapshot.js";
 
 /** What the function needs beside record and event. */
 export interface TransitionContext {
@@ -117,7 +115,11 @@ export function transition(record: TaskRecord, event: TaskEvent, context: Transi
         context,
       );
     case "cancelAcked":
-      return keep(record, { cancelAckedAtMs: context.nowMs }, context);
+      return keep(
+        record,
+        { cancelAckedAtMs: context.nowMs, ...(record.cancelAgain === "due" ? { cancelAgain: "sent" } : {}) },
+        context,
+      );
     case "gaveUp":
       return settle(record, { status: "lost", reason: "gave-up" }, context);
     case "paused":
@@ -143,7 +145,8 @@ export function isLostCall({ outcome, taskId }: TaskRecord): boolean {
 
 function moveSettled(record: TaskRecord, event: TaskEvent, context: TransitionContext): Moved {
   if (event.type === "delivered" && record.phase === "settled") {
-    return keep(record, { phase: "delivered", deliveredAtMs: context.nowMs }, context);
+    const delivered: TaskRecord = { ...record, phase: "delivered", deliveredAtMs: context.nowMs };
+    return keep(withoutContents(delivered), {}, context);
   }
   if (isLostCall(record) && LATE_ANSWERS.includes(event.type)) {
     // Nobody knew what became of the call; now its answer has come after all.
@@ -234,13 +237,20 @@ function snapshotSeen(
   }
   const questions = questionsAfter(record, snapshot, event.digests, context);
   const { failures, notBeforeMs: _notBefore, ...rest } = record;
-  const next: TaskRecord = { ...rest, snapshot: stored, questions: questions.questions };
+  const cancelsAgain = isCancelForgotten(record, context);
+  const next: TaskRecord = {
+    ...rest,
+    snapshot: stored,
+    questions: questions.questions,
+    ...(cancelsAgain ? { cancelAgain: "due" } : {}),
+  };
   const slackMs = Math.max(1000, intervalMs(next, context.poll));
   if (hasOutlivedTtl(stored.ttlMs, event.elapsedMs, slackMs)) {
     return settle(next, { status: "lost", reason: "expired" }, context);
   }
   const save =
     statusChanged ||
+    cancelsAgain ||
     failures !== undefined ||
     stored.ttlMs !== record.snapshot?.ttlMs ||
     stored.pollIntervalMs !== record.snapshot.pollIntervalMs ||
@@ -252,6 +262,16 @@ function snapshotSeen(
     notices: questions.notices,
     unproven,
   };
+}
+
+/** An acknowledgement proves nothing: a server that restarted may have lost what it acknowledged. Once is enough to find out. */
+function isCancelForgotten(record: TaskRecord, { nowMs, answers }: TransitionContext): boolean {
+  const { cancelAckedAtMs, cancelAgain } = record;
+  return (
+    cancelAckedAtMs !== undefined &&
+    cancelAgain === undefined &&
+    nowMs - cancelAckedAtMs >= answers.answerGraceMs
+  );
 }
 
 /** What a snapshot that proves nothing leaves as it was. */
@@ -355,35 +375,4 @@ function same(record: TaskRecord): Moved {
 function wasExpired(record: TaskRecord, elapsedMs: number): "expired" | "unknown" {
   const ttlMs = record.snapshot?.ttlMs ?? null;
   return ttlMs !== null && elapsedMs >= ttlMs ? "expired" : "unknown";
-}
-
-/** True when both times can be read and the new one is the older. Unreadable times prove nothing. */
-export function isStale(
-  before: Pick<StoredSnapshot, "lastUpdatedAt"> | undefined,
-  after: Pick<StoredSnapshot, "lastUpdatedAt"> | undefined,
-): boolean {
-  if (before?.lastUpdatedAt === undefined || after?.lastUpdatedAt === undefined) return false;
-  // NaN compares as false with everything.
-  return Date.parse(after.lastUpdatedAt) < Date.parse(before.lastUpdatedAt);
-}
-
-function storedSnapshot(before: StoredSnapshot | undefined, seen: TaskSnapshot): StoredSnapshot {
-  const ttlMs = seen.ttlMs === undefined ? (before?.ttlMs ?? null) : seen.ttlMs;
-  const pollIntervalMs = seen.pollIntervalMs ?? before?.pollIntervalMs;
-  // Our own fields come last: an unknown key of the server's cannot shadow them.
-  return {
-    ...keptExtra(seen.extra),
-    taskId: seen.taskId,
-    status: seen.status,
-    ttlMs,
-    ...(seen.statusMessage === undefined ? {} : { statusMessage: seen.statusMessage }),
-    ...(seen.createdAt === undefined ? {} : { createdAt: seen.createdAt }),
-    ...(seen.lastUpdatedAt === undefined ? {} : { lastUpdatedAt: seen.lastUpdatedAt }),
-    ...(pollIntervalMs === undefined ? {} : { pollIntervalMs }),
-  };
-}
-
-/** Unknown keys are kept for the host, unless a server uses them to fill our store. */
-function keptExtra(extra: JsonObject | undefined): JsonObject | undefined {
-  return extra !== undefined && JSON.stringify(extra).length <= MAX_EXTRA_CHARS ? extra : undefined;
 }

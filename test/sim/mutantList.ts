@@ -145,7 +145,7 @@ export const MUTANTS: readonly Mutant[] = [
   one(
     "trust stale snapshots",
     6,
-    "task/transition.ts",
+    "task/storedSnapshot.ts",
     "return Date.parse(after.lastUpdatedAt) < Date.parse(before.lastUpdatedAt);",
     "return false;",
   ),
@@ -189,9 +189,9 @@ export const MUTANTS: readonly Mutant[] = [
   one(
     "send an answer before it is stored",
     7,
-    "engine/taskDriver.ts",
-    '{ type: "inputAnswered", key, digest: question.digest, response: checked },\n      "must",',
-    '{ type: "inputAnswered", key, digest: question.digest, response: checked },\n      "keep",',
+    "engine/driverInputs.ts",
+    'response: checked, by, source },\n      "must",',
+    'response: checked, by, source },\n      "keep",',
   ),
   one(
     "do not send again what was acknowledged and not taken",
@@ -232,8 +232,8 @@ export const MUTANTS: readonly Mutant[] = [
     "write the delivery down before it",
     10,
     "engine/taskDriver.ts",
-    'if (record.phase === "settled") tell("settled", settledOf(record));',
-    'if (record.phase === "settled") tell("settled", settledOf(record));\n    if (record.phase === "settled" && !resting) await keeper.apply({ type: "delivered" }).catch(() => undefined);',
+    'if (record.phase === "settled") tell("settled", toldOf(record));',
+    'if (record.phase === "settled") tell("settled", toldOf(record));\n    if (record.phase === "settled" && !resting) await keeper.apply({ type: "delivered" }).catch(() => undefined);',
   ),
   one(
     "take every hint at its word",
@@ -259,7 +259,7 @@ export const MUTANTS: readonly Mutant[] = [
   one(
     "forget that the time to live has changed",
     11,
-    "task/transition.ts",
+    "task/storedSnapshot.ts",
     "const ttlMs = seen.ttlMs === undefined ? (before?.ttlMs ?? null) : seen.ttlMs;",
     "const ttlMs = before?.ttlMs === undefined || before.ttlMs === null ? (seen.ttlMs ?? null) : before.ttlMs;",
   ),

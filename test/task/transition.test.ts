@@ -4,7 +4,8 @@ import type { TaskEvent } from "../../src/task/events.js";
 import type { Phase, TaskRecord } from "../../src/task/record.js";
 import { readRecord, writeRecord } from "../../src/task/record.js";
 import { outcomeOf } from "../../src/task/outcome.js";
-import { isOver, isStale, transition } from "../../src/task/transition.js";
+import { isStale } from "../../src/task/storedSnapshot.js";
+import { isOver, transition } from "../../src/task/transition.js";
 import { context, EVENTS, NOW, PHASES, question, record, seen, snapshot } from "./records.js";
 
 type Type = TaskEvent["type"];
