@@ -20,7 +20,8 @@ export type TasksErrorCode =
   | "INPUT_NOT_TAKEN"
   | "STORE"
   | "CALLBACK"
-  | "CLIENT_CLOSED";
+  | "CLIENT_CLOSED"
+  | "TASKS_STORE";
 
 const BRAND = Symbol.for("mcp-taskrail.error");
 
