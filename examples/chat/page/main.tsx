@@ -1,0 +1,15 @@
+/** Starts the page. */
+import "mcp-taskrail/react/styles.css";
+import "./page.css";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./App.js";
+
+const root = document.getElementById("root");
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}
