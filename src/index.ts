@@ -42,6 +42,22 @@ export {
   type ToolDescription,
 } from "./protocol/index.js";
 
+// Forms, for whoever draws them.
+export { elicitationForm } from "./protocol/elicitationForm.js";
+export { formMessages } from "./protocol/formMessages.js";
+export {
+  type ElicitationForm,
+  type FormField,
+  type FormFieldKind,
+  type FormLimits,
+  type FormMessages,
+  type FormOption,
+  type FormValue,
+  type FormValues,
+  type ParsedForm,
+  type UnsupportedReason,
+} from "./protocol/formTypes.js";
+
 // Stores.
 export { encryptedStore } from "./store/encrypted.js";
 export { type KeyvAdapterLike, type KeyvLike, type KeyValueStore, type StoreInput } from "./store/types.js";

@@ -40,6 +40,11 @@ export interface FormField {
   readonly limits: FormLimits;
   /** Of a `string`: what the text must be. */
   readonly format?: "email" | "uri" | "date" | "date-time";
+  /**
+   * Of a `string`: the server's own regular expression, to be told of. Never run it: a hostile one blocks the page. The
+   * server itself may refuse what does not match.
+   */
+  readonly pattern?: string;
   /** Of a `select` or `multi-select`. */
   readonly options?: readonly FormOption[];
   /** The field seems to ask for a password or a key, which the specification forbids servers to do: warn the person. */
@@ -47,6 +52,25 @@ export interface FormField {
   /** Of `unsupported`: why, for people. */
   readonly reason?: string;
 }
+
+/**
+ * Why a field or a form cannot be drawn. `schema`: not the schema of a form; `conditions`: rules about several fields;
+ * `too-large`: more fields or choices than are drawn; `not-asked`: required, but not among the fields; `reference`: leads
+ * nowhere, elsewhere or in a circle; `no-type`, `several-types`; `nested`: an object; `list`: a list without choices;
+ * `choices`: none, or some that are not text; `kind`: a type that forms do not have.
+ */
+export type UnsupportedReason =
+  | "schema"
+  | "conditions"
+  | "too-large"
+  | "not-asked"
+  | "reference"
+  | "no-type"
+  | "several-types"
+  | "nested"
+  | "list"
+  | "choices"
+  | "kind";
 
 /** What a UI has for a field: text for strings and numbers, a boolean, a list of chosen values; undefined: untouched. */
 export type FormValue = string | number | boolean | readonly string[] | undefined;
@@ -63,12 +87,22 @@ export type ParsedForm =
 export interface ElicitationForm {
   /** In the order of the schema. Empty: a plain confirmation. */
   readonly fields: readonly FormField[];
-  /** False when some field is `unsupported`: offer decline and dismiss only, and say why. */
+  /** False when some field, or the form as a whole, is unsupported: offer decline and dismiss only, and say why. */
   readonly acceptable: boolean;
+  /** Of a form that is not acceptable: why, for people. */
+  readonly reason?: string;
   /** The defaults, by name: what the inputs show first. */
   readonly initialValues: FormValues;
-  /** Checks what the person put in. Never throws. */
-  parse(values: FormValues): ParsedForm;
+  /**
+   * Checks what the person put in. Never throws. What it gives as content fits the schema. It fills in no defaults:
+   * begin with `initialValues`. An untouched or emptied field is left out, or an error where it is required. So is a
+   * boolean that nobody touched: a box that nobody ticked decides nothing. Draw one without a default as a choice of
+   * yes and no; a UI that draws an empty box instead, and takes it for a no, begins with `false` itself.
+   * A multi-select without a choice is sent as an empty list where it is required with `minItems: 0`, and where its
+   * default was taken away. The errors of a form that is not acceptable are under the fields' names, and under `""`
+   * where they are about the form as a whole.
+   */
+  readonly parse: (values: FormValues) => ParsedForm;
 }
 
 /** The texts that a form makes by itself; replace any of them for other languages. */
@@ -88,5 +122,8 @@ export interface FormMessages {
   readonly minItems: (limit: number) => string;
   readonly maxItems: (limit: number) => string;
   readonly format: (format: string) => string;
+  /** In the place of an answer to a field, or form, that cannot be drawn. */
   readonly unsupported: string;
+  /** The text of `reason`. */
+  readonly reason?: (why: UnsupportedReason) => string;
 }
