@@ -69,6 +69,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "approvals/wire.ts",
     "approvals/storeTypes.ts",
     "approvals/tasksStore.ts",
+    "approvals/taskFilter.ts",
   ],
   testing: [
     "internal",
