@@ -41,6 +41,8 @@ export interface TaskServerSettings {
   readonly pageSize?: number;
   /** The `ttlMs` of `tools/list` and `server/discover`. Default one minute. */
   readonly listTtlMs?: number;
+  /** Who the server says it is. Default: the testing server's own name. */
+  readonly serverInfo?: { readonly name: string; readonly version: string; readonly title?: string };
   /** Supports `subscriptions/listen`. Default false: -32601. */
   readonly push?: boolean;
   /** Ms between comments on quiet streams of `subscriptions/listen`. Default 15 s; 0 is none. */

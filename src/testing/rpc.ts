@@ -49,7 +49,7 @@ export interface RpcDeps {
   readonly registry: Registry;
   readonly runner: Runner;
   readonly clock: Clock;
-  readonly serverInfo: { readonly name: string; readonly version: string };
+  readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
   readonly listTtlMs: number;
   readonly failPolls: (taskId: string, times: number, status: number) => void;
 }

@@ -69,7 +69,7 @@ export async function startTaskServer(options: TaskServerOptions = {}): Promise<
     registry,
     runner,
     clock,
-    serverInfo: { name: "mcp-taskrail-testing", version: "1.0.0" },
+    serverInfo: options.serverInfo ?? { name: "mcp-taskrail-testing", version: "1.0.0" },
     listTtlMs: options.listTtlMs ?? 60_000,
     failPolls: (taskId, times, status) =>
       faults.add({ kind: "status", method: "tasks/get", taskId, times, status }),

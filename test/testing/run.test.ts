@@ -21,6 +21,13 @@ const name = {
 };
 const answer = { action: "accept", content: { name: "ada" } };
 
+test("a server says who it is told to be", async () => {
+  const serverInfo = { name: "shop", title: "The Shop", version: "3" };
+  await using server = await startTaskServer({ serverInfo });
+  const { body } = await send(server.url, "server/discover");
+  expect(body.result?.["_meta"]).toEqual({ "io.modelcontextprotocol/serverInfo": serverInfo });
+});
+
 describe("tools of one's own", () => {
   test("an async function runs in a task: progress, question, result", async () => {
     let release = (): void => undefined;
