@@ -31,7 +31,7 @@ const SETTINGS: readonly Setting[] = [
 
 let programs: Programs;
 beforeAll(() => {
-  programs = compilePrograms(["test/kill", "test/process"]);
+  programs = compilePrograms();
 });
 afterAll(() => programs.remove());
 

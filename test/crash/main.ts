@@ -26,7 +26,7 @@ const settings = SETTINGS.filter(
   ({ store, processes }) =>
     (values.store ?? store) === store && (values.processes ?? String(processes)) === String(processes),
 );
-const programs = compilePrograms(["test/kill", "test/process"]);
+const programs = compilePrograms();
 const reports: SettingReport[] = [];
 try {
   for (const setting of settings) {

@@ -21,7 +21,7 @@ let hosts: TroubleHost[] = [];
 let stores = 0;
 
 beforeAll(() => {
-  programs = compilePrograms(["test/kill", "test/process", "test/crash"]);
+  programs = compilePrograms();
 });
 afterAll(() => programs.remove());
 beforeEach(async () => {
@@ -152,14 +152,16 @@ describe("a small disk", () => {
       try {
         const plan: StorePlan = { kind: "lmdb", path: join(disk.folder, "store") };
         const one = await host(plan);
-        call(one, "early", "slow", { ms: 900, text: "early" });
+        call(one, "early", "slow", { ms: 4000, text: "early" });
         await one.sees({ what: "called", id: "early", how: "task" });
+        const overAt = Date.now() + 4000;
         disk.fill();
+        expect(settledOf(one, "early")).toEqual([]);
         call(one, "refused", "slow", { ms: 10, text: HUGE });
         await one.sees({ what: "called", id: "refused", how: "STORE", tracked: false });
         expect(callsOf("refused")).toEqual([]);
         // An outcome is told once it is stored.
-        await pause(1500);
+        await pause(overAt + 1500 - Date.now());
         expect(settledOf(one, "early")).toEqual([]);
         disk.free();
         await one.sees({ what: "settled", id: "early", status: "completed" });

@@ -14,7 +14,7 @@ let server: SpawnedTaskServer;
 let runs: Map<string, Evidence>;
 
 beforeAll(async () => {
-  programs = compilePrograms(["test/kill", "test/process"]);
+  programs = compilePrograms();
   server = await spawnTaskServer({ strict: true, pollIntervalMs: 70 });
   runs = await runAll();
   console.log(summary([...runs.values()]));

@@ -11,7 +11,7 @@ const HOST = "test/process/host.ts";
 
 let programs: Programs;
 beforeAll(() => {
-  programs = compilePrograms(["test/process"]);
+  programs = compilePrograms();
 });
 afterAll(() => programs.remove());
 

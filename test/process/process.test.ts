@@ -17,7 +17,7 @@ let server: SpawnedTaskServer;
 let storePath: string;
 
 beforeAll(() => {
-  programs = compilePrograms(["test/process"]);
+  programs = compilePrograms();
 });
 afterAll(() => programs.remove());
 beforeEach(async () => {

@@ -65,7 +65,7 @@ export async function soak(options: SoakOptions): Promise<SoakEvidence> {
       storePath: join(folder, "store"),
     };
     // Before the clock of the run starts: it takes seconds, and nothing else happens meanwhile.
-    const programs = compilePrograms(["test/soak", "test/process"]);
+    const programs = compilePrograms();
     const chaos = startChaos(servers, { ...roughness, seed: plan.seed });
     const quiet = setTimeout(() => void chaos.stop(), plan.arrivalMs + plan.minLifeMs);
     const watch = watching(files.samples, onSample);

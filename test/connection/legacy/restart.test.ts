@@ -9,7 +9,7 @@ let programs: Programs;
 let stores = 0;
 
 beforeAll(() => {
-  programs = compilePrograms(["test/connection/legacy", "test/helpers", "test/process"]);
+  programs = compilePrograms();
 });
 afterEach(stopServers);
 afterAll(() => programs.remove());
