@@ -57,7 +57,12 @@ function merged(
   const names = new Set(open.map((one) => one.name));
   const closed = before.filter((one) => !names.has(one.name) && isClosed(one.approval, store));
   if (closed.length === 0) return open;
-  return [...open, ...closed.map((one) => ({ ...one, open: false }))].sort(byAge);
+  // Questions that were asked at one time keep their places: a card must not move under somebody's hands.
+  const places = new Map(before.map((one, place) => [one.name, place]));
+  const placeOf = ({ name }: Shown): number => places.get(name) ?? before.length;
+  return [...open, ...closed.map((one) => ({ ...one, open: false }))].sort(
+    (a, b) => byAge(a, b) || placeOf(a) - placeOf(b),
+  );
 }
 
 function byAge(a: Shown, b: Shown): number {
