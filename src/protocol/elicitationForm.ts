@@ -63,7 +63,10 @@ export function elicitationForm(
     whole === undefined ? fields.find(({ kind }) => kind === "unsupported")?.reason : messages.reason(whole);
   const initialValues = bare<Value>();
   for (const field of fields) {
-    if (field.default !== undefined) initialValues[field.name] = field.default;
+    const { name, kind, required, limits, default: preset } = field;
+    if (preset !== undefined) initialValues[name] = preset;
+    // Nothing is ticked, and that is an answer.
+    else if (kind === "multi-select" && required && limits.minItems === 0) initialValues[name] = [];
   }
   return {
     fields,

@@ -56,9 +56,10 @@ function emptied(given: unknown, field: FormField, schema: unknown, root: Schema
     (kind === "multi-select" && Array.isArray(given) && given.length === 0);
   if (!isNothing) return given;
   if (kind !== "multi-select") return undefined;
-  if (required) return limits.minItems === 0 ? [] : undefined;
-  // Left out, the server may put its default in again, which the person had taken away.
-  return preset !== undefined && Array.isArray(given) ? given : undefined;
+  // No choice is an answer where the schema says so. And left out, the server may put its default in again, which the
+  // person had taken away.
+  const counts = required ? limits.minItems === 0 : preset !== undefined;
+  return counts && Array.isArray(given) ? given : undefined;
 }
 
 function convert(given: unknown, field: FormField, messages: FormMessages): ParsedField {

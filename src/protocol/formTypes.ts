@@ -91,7 +91,7 @@ export interface ElicitationForm {
   readonly acceptable: boolean;
   /** Of a form that is not acceptable: why, for people. */
   readonly reason?: string;
-  /** The defaults, by name: what the inputs show first. */
+  /** What the inputs show first, by name: the defaults, and an empty list where that is an answer (see `parse`). */
   readonly initialValues: FormValues;
   /**
    * Checks what the person put in. Never throws. What it gives as content fits the schema. It fills in no defaults:
