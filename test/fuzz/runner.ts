@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { byteTargets } from "./byteTargets.js";
 import { bytesOf, chunksOf, planOf, shrunk, type BytePlan } from "./bytes.js";
 import { clientTargets } from "./clientTargets.js";
+import { formTargets } from "./formTarget.js";
 import {
   prototypesUntouched,
   type ByteTarget,
@@ -17,6 +18,7 @@ import type { Watchdog } from "./watchdog.js";
 /** Every target. */
 export const targets: readonly Target[] = [
   ...parserTargets,
+  ...formTargets,
   ...byteTargets,
   ...clientTargets,
   ...publicTargets,
