@@ -1,0 +1,448 @@
+import { describe, expect, it, vi } from "vitest";
+import {
+  approvalsHandler,
+  type ApprovalsHandler,
+  type ApprovalsHandlerOptions,
+  type Authorization,
+} from "../../src/approvals/index.js";
+import { TaskClient } from "../../src/index.js";
+import type { JsonObject } from "../../src/internal/json.js";
+import type { FakeClock } from "../../src/testing/index.js";
+import {
+  ack,
+  asks,
+  form,
+  handle,
+  rig,
+  startTask,
+  state,
+  testStore,
+  virtualClock,
+  yes,
+} from "../engine/support.js";
+import { readStream, refusal, shows, taskOf, type OpenStream } from "./support.js";
+
+const ada = { scope: "default", actor: "Ada" };
+const authorize = (): Authorization => ada;
+const BASE = "https://host.example/anywhere/approvals";
+
+const get = (handler: ApprovalsHandler, path: string, init: RequestInit = {}): Promise<Response> =>
+  handler(new Request(`${BASE}/${path}`, init));
+
+const post = (handler: ApprovalsHandler, path: string, body: JsonObject): Promise<Response> =>
+  get(handler, path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+/** A server whose task asks one question, and ends when that is answered. */
+const asking = {
+  "tools/call": handle(),
+  "tasks/get": asks({ go: form() }),
+  "tasks/update": ack,
+  "tasks/cancel": ack,
+};
+
+/** A store whose readings of everything can be counted, slowed down, and made to fail. */
+function watchedStore(clock: FakeClock) {
+  const store = testStore(clock);
+  const all =
+    store.entries?.bind(store) ??
+    (() => {
+      throw new Error("testStore has entries");
+    });
+  const reading = { count: 0, slowMs: 0, fails: false };
+  return Object.assign(store, {
+    reading,
+    async *entries(prefix: string) {
+      reading.count += 1;
+      if (reading.fails) throw new Error("unreachable");
+      if (reading.slowMs > 0) await new Promise<void>((resolve) => clock.setTimer(reading.slowMs, resolve));
+      yield* all(prefix);
+    },
+  });
+}
+
+describe("options", () => {
+  const client = new TaskClient();
+
+  it.each([
+    ["authorize", {}],
+    ["authorize", { authorize: true }],
+    ["origins", { authorize, origins: ["*"] }],
+    ["origins", { authorize, origins: ["https://chat.example/"] }],
+    ["origins", { authorize, origins: "https://chat.example" }],
+    ["maxBodyBytes", { authorize, maxBodyBytes: 0 }],
+    ["keepAliveMs", { authorize, keepAliveMs: NaN }],
+    ["maxStreamMs", { authorize, maxStreamMs: Infinity }],
+    ["refreshMs", { authorize, refreshMs: "2000" }],
+    ["maxTasks", { authorize, maxTasks: -1 }],
+    ["context", { authorize, context: "all" }],
+    ["onError", { authorize, onError: 1 }],
+    ["clock", { authorize, clock: {} }],
+    ["authorise", { authorize, authorise: authorize }],
+  ])("a wrong %s is a TypeError that names it", (name, options) => {
+    expect(() => approvalsHandler(client, options as never)).toThrow(TypeError);
+    expect(() => approvalsHandler(client, options as never)).toThrow(name);
+  });
+
+  it("takes a client or a function, and nothing else", () => {
+    expect(() => approvalsHandler({} as never, { authorize })).toThrow(/^tasks: /);
+    expect(() => approvalsHandler(client, undefined as never)).toThrow(TypeError);
+  });
+});
+
+describe("authorize", () => {
+  const serve = (answer: unknown, more: Partial<ApprovalsHandlerOptions> = {}): ApprovalsHandler =>
+    approvalsHandler(new TaskClient(), { authorize: async () => answer as Authorization, ...more });
+
+  it.each([[undefined], [null], [false]])("%s refuses", async (answer) => {
+    expect(await refusal(await get(serve(answer), "tasks"))).toMatchObject({
+      status: 403,
+      code: "forbidden",
+    });
+  });
+
+  it.each([
+    [true],
+    ["ada"],
+    [{}],
+    [{ scope: "default" }],
+    [{ scope: "default", actor: "" }],
+    [{ scope: "", actor: "Ada" }],
+    [{ scope: "default", actor: "x".repeat(257) }],
+    [{ scope: 1, actor: "Ada" }],
+  ])("%j lets nobody in, and is told (500)", async (answer) => {
+    const onError = vi.fn();
+    const response = await get(serve(answer, { onError }), "tasks");
+    expect(await refusal(response)).toMatchObject({ status: 500, code: "internal" });
+    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.any(TypeError));
+  });
+
+  it("another scope than the client's is refused", async () => {
+    const handler = serve({ scope: "other", actor: "Ada" });
+    expect(await refusal(await get(handler, "tasks"))).toMatchObject({ status: 403 });
+  });
+
+  it("a response is sent as it is", async () => {
+    const response = await get(serve(Response.redirect("https://host.example/login", 303)), "events");
+    expect([response.status, response.headers.get("location")]).toEqual([303, "https://host.example/login"]);
+  });
+
+  it("what it throws is told, and not to the page; onError may throw too", async () => {
+    const secret = new Error("the password of the database");
+    const told: unknown[] = [];
+    const handler = approvalsHandler(new TaskClient(), {
+      authorize: () => Promise.reject(secret),
+      onError(error) {
+        told.push(error);
+        throw new Error("and more");
+      },
+    });
+    const response = await get(handler, "tasks");
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain("password");
+    expect(told).toEqual([secret]);
+  });
+
+  it("is asked for every request, before anything is read", async () => {
+    const asked = vi.fn(() => undefined);
+    const find = vi.fn(() => undefined);
+    const handler = approvalsHandler(find, { authorize: asked });
+    for (const path of ["tasks", "task?id=a", "events"]) expect((await get(handler, path)).status).toBe(403);
+    for (const path of ["answer", "cancel"]) expect((await post(handler, path, {})).status).toBe(403);
+    expect(asked).toHaveBeenCalledTimes(5);
+    expect(find).not.toHaveBeenCalled();
+  });
+
+  it("a client of another scope, given by the host's function, is the host's mistake (500)", async () => {
+    const onError = vi.fn();
+    const handler = approvalsHandler(() => new TaskClient({ scope: "eve" }), { authorize, onError });
+    expect((await get(handler, "tasks")).status).toBe(500);
+    expect(onError).toHaveBeenCalledOnce();
+  });
+});
+
+describe("what the page sees", () => {
+  it("nothing of the context by default; what the option lets through; nothing where that fails, told once", async () => {
+    const run = await rig(asking);
+    await startTask(run, { context: { conversation: 7, token: "hidden" } });
+    await startTask(run, { context: { conversation: 8, token: "hidden" } });
+    const contexts = async (options: Partial<ApprovalsHandlerOptions>): Promise<unknown[]> => {
+      const response = await get(approvalsHandler(run.client, { authorize, ...options }), "tasks");
+      return ((await response.json()) as { tasks: { context?: unknown }[] }).tasks.map(
+        (task) => task.context,
+      );
+    };
+    expect(await contexts({})).toEqual([undefined, undefined]);
+    const chosen = (context: unknown) => (context as { conversation: number }).conversation;
+    expect((await contexts({ context: chosen })).sort()).toEqual([7, 8]);
+    const onError = vi.fn();
+    const fails = (): never => {
+      throw new Error("no");
+    };
+    expect(await contexts({ context: fails, onError })).toEqual([undefined, undefined]);
+    expect(await contexts({ context: () => new Map() as never, onError })).toEqual([undefined, undefined]);
+    expect(onError).toHaveBeenCalledTimes(2);
+  });
+
+  it("calls with open questions first, then the newest; the rest is cut, and that is said", async () => {
+    const run = await rig({
+      ...asking,
+      "tools/call": (_request, n) => handle({ taskId: `task-secret-${n}` }),
+      "tasks/get": ({ params }) =>
+        params["taskId"] === "task-secret-1"
+          ? asks({ go: form() }, { taskId: "task-secret-1" })
+          : state({ taskId: params["taskId"] as string }),
+    });
+    for (const callId of ["a", "b", "c", "d"]) {
+      await startTask(run, { callId });
+      await run.clock.advance(1000);
+    }
+    await run.clock.runUntil(() => run.told.of("input").length === 1, 60_000);
+    const options = { authorize, clock: run.clock, maxTasks: 3 };
+    const list = (await (await get(approvalsHandler(run.client, options), "tasks")).json()) as {
+      tasks: { id: string }[];
+      truncated: boolean;
+    };
+    expect(list.tasks.map(({ id }) => id)).toEqual(["b", "d", "c"]);
+    expect(list.truncated).toBe(true);
+  });
+});
+
+describe("when the host cannot answer", () => {
+  it("its store fails: 503, told, and nothing of it said; a stream does not begin", async () => {
+    const clock = virtualClock();
+    const store = watchedStore(clock);
+    const run = await rig(asking, { clock, store });
+    const task = await startTask(run, { callId: "a" });
+    await run.clock.runUntil(() => task.pendingInputs.length === 1, 60_000);
+    const onError = vi.fn();
+    const handler = approvalsHandler(run.client, { authorize, clock, onError });
+    store.refuses = () => true;
+    const answer = await post(handler, "answer", { id: "a", key: "go", response: yes });
+    expect(await refusal(answer)).toMatchObject({ status: 503, code: "unavailable" });
+    store.refuses = () => false;
+    store.reading.fails = true;
+    for (const path of ["tasks", "events"]) {
+      const response = await get(handler, path);
+      expect(response.status).toBe(503);
+      expect(await response.text()).not.toContain("unreachable");
+    }
+    expect(onError).toHaveBeenCalledTimes(3);
+    store.reading.fails = false;
+    expect((await post(handler, "answer", { id: "a", key: "go", response: yes })).status).toBe(200);
+  });
+
+  it("its client is closed: streams end, and requests get 503", async () => {
+    const run = await rig(asking);
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const stream = readStream(await get(handler, "events"));
+    expect(await stream.next()).toMatchObject({ event: "snapshot" });
+    const closed = run.client.close();
+    await stream.ended();
+    expect(await refusal(await get(handler, "tasks"))).toMatchObject({ status: 503, code: "unavailable" });
+    expect((await get(handler, "events")).status).toBe(503);
+    await run.within(closed);
+  });
+
+  it("the server does not acknowledge a cancellation: the page does not wait for it, and it goes on", async () => {
+    const run = await rig({ ...asking, "tasks/cancel": "hang" });
+    await startTask(run, { callId: "a" });
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const response = await run.within(post(handler, "cancel", { id: "a" }), 1500);
+    expect(response.status).toBe(202);
+    expect((await run.client.task("a"))?.cancelRequested).toBe(true);
+    run.connection.script("tasks/cancel", ack);
+    await run.clock.runUntil(() => run.connection.requestsOf("tasks/cancel").length > 1, 600_000);
+  });
+});
+
+describe("the stream", () => {
+  async function open(handler: ApprovalsHandler, signal?: AbortSignal): Promise<OpenStream> {
+    return readStream(await get(handler, "events", signal === undefined ? {} : { signal }));
+  }
+
+  it("begins with a snapshot, then tells what changed, once per change", async () => {
+    const run = await rig(asking);
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const stream = await open(handler);
+    expect(Object.fromEntries(stream.response.headers)).toMatchObject({
+      "content-type": "text/event-stream",
+      "cache-control": "no-store, no-transform",
+      "x-accel-buffering": "no",
+      "x-content-type-options": "nosniff",
+    });
+    expect(await stream.next()).toMatchObject({ event: "snapshot", data: { tasks: [], truncated: false } });
+    const task = await startTask(run, { callId: "a" });
+    expect(taskOf(await stream.next())).toMatchObject({ id: "a", status: "working", inputs: [] });
+    const shown = stream.until(shows(({ inputs }) => inputs.length === 1));
+    expect(taskOf(await run.within(shown, 60_000))).toMatchObject({ id: "a", status: "input_required" });
+    expect((await post(handler, "answer", { id: "a", key: "go", response: yes })).status).toBe(200);
+    const answered = await stream.until(shows(({ answers }) => answers.length === 1));
+    expect(taskOf(answered)).toMatchObject({ inputs: [], answers: [{ by: "Ada", action: "accept" }] });
+    await task.forget();
+    expect(await run.within(stream.next(), 60_000)).toMatchObject({ event: "removed", data: { id: "a" } });
+    await stream.close();
+  });
+
+  it("leaves nothing behind: no timers, no listeners, no reading once the last page is gone", async () => {
+    const clock = virtualClock();
+    const store = watchedStore(clock);
+    const run = await rig({ ...asking, "tasks/get": asks({ go: form() }) }, { clock, store });
+    const listeners = vi.spyOn(run.client, "on");
+    const handler = approvalsHandler(run.client, { authorize, clock });
+    const timersBefore = clock.timers;
+    const first = await open(handler);
+    const second = await open(handler);
+    expect(listeners).toHaveBeenCalledTimes(5);
+    await first.next();
+    await second.next();
+    await clock.advance(60_000);
+    // One watcher for both.
+    expect(store.reading.count).toBeGreaterThan(20);
+    expect(store.reading.count).toBeLessThan(40);
+    await first.close();
+    await second.close();
+    await clock.advance(0);
+    store.reading.count = 0;
+    expect(clock.timers).toBe(timersBefore);
+    await clock.advance(60_000);
+    expect(store.reading.count).toBe(0);
+    const stops = listeners.mock.results.map(({ value }) => value as () => unknown);
+    // A listener that is still there would be found and removed now.
+    expect(stops.map((stop) => stop())).toEqual(stops.map(() => undefined));
+  });
+
+  it("ends when the request is aborted, also where the runtime cancels nothing", async () => {
+    const run = await rig(asking);
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const before = run.clock.timers;
+    const abort = new AbortController();
+    const stream = await open(handler, abort.signal);
+    await stream.next();
+    abort.abort();
+    await stream.ended();
+    expect(run.clock.timers).toBe(before);
+    const late = await open(handler, AbortSignal.abort());
+    await late.ended();
+    expect(run.clock.timers).toBe(before);
+  });
+
+  it("shows that it lives, and ends after maxStreamMs for the page to be authorised again", async () => {
+    const run = await rig(asking);
+    const options = { authorize, clock: run.clock, keepAliveMs: 1000, maxStreamMs: 3500, refreshMs: 1e9 };
+    const response = await get(approvalsHandler(run.client, options), "events");
+    const text = response.text();
+    await run.clock.advance(3600);
+    expect((await text).match(/^:$/gm)).toHaveLength(3);
+  });
+
+  it.each([
+    ["calls", 400, 10],
+    ["bytes", 200, 60_000],
+  ])(
+    "a page that reads nothing and has missed too many %s gets one fresh snapshot, and is broken off in the end",
+    async (_what, calls, size) => {
+      const run = await rig({
+        ...asking,
+        "tools/call": (_request, n) =>
+          handle({ taskId: `task-secret-${n}`, statusMessage: "x".repeat(size), pollIntervalMs: 3_600_000 }),
+      });
+      const options = { authorize, clock: run.clock, maxStreamMs: 600_000, maxTasks: 500, refreshMs: 60_000 };
+      const slow = await get(approvalsHandler(run.client, options), "events");
+      for (let i = 0; i < calls; i += 1) {
+        await startTask(run, { callId: `call-${i}` });
+        await run.clock.advance(0);
+      }
+      const stream = readStream(slow);
+      await stream.next();
+      let before = 0;
+      const fresh = await stream.until(({ event }) => {
+        if (event === "task") before += 1;
+        return event === "snapshot";
+      });
+      // What was handed over before it fell behind, and then everything at once, as it is now.
+      expect(before).toBeLessThan(calls / 3);
+      expect(fresh.data["tasks"]).toHaveLength(calls);
+      // Reads no more: its buffer fills, and the end finds it full.
+      for (let i = 0; i < 100; i += 1) await startTask(run, { callId: `more-${i}` });
+      await run.clock.advance(600_000);
+      await expect(stream.ended()).rejects.toMatchObject({ name: "AbortError" });
+    },
+  );
+
+  it("changes that pile up for one call come as one event, the newest", async () => {
+    let message = 0;
+    const run = await rig({
+      ...asking,
+      "tasks/get": () => state({ statusMessage: `${(message += 1)} ${"x".repeat(20_000)}` }),
+    });
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    await startTask(run, { callId: "a" });
+    const response = await get(handler, "events");
+    await run.clock.advance(30_000);
+    const stream = readStream(response);
+    let events = 0;
+    await stream.until((event) => {
+      events += 1;
+      return taskOf(event)?.statusMessage?.startsWith(`${message} `) === true;
+    });
+    expect(message).toBeGreaterThan(25);
+    expect(events).toBeLessThan(6);
+    await stream.close();
+  });
+
+  it("a store that is slow to read is read less often: a twentieth of the time at most", async () => {
+    const clock = virtualClock();
+    const store = watchedStore(clock);
+    const run = await rig(asking, { clock, store });
+    store.reading.slowMs = 1000;
+    const opened = open(approvalsHandler(run.client, { authorize, clock, maxStreamMs: 1e9 }));
+    const stream = await run.within(opened, 60_000);
+    await stream.next();
+    store.reading.count = 0;
+    await clock.advance(200_000);
+    expect(store.reading.count).toBeGreaterThan(5);
+    expect(store.reading.count).toBeLessThanOrEqual(11);
+    await stream.close();
+  });
+
+  it("a store that fails meanwhile is told of once; the stream stays and goes on", async () => {
+    const clock = virtualClock();
+    const store = watchedStore(clock);
+    const run = await rig(asking, { clock, store });
+    const onError = vi.fn();
+    const stream = await open(approvalsHandler(run.client, { authorize, clock, onError }));
+    await stream.next();
+    store.reading.fails = true;
+    await clock.advance(60_000);
+    expect(onError).toHaveBeenCalledOnce();
+    store.reading.fails = false;
+    await startTask(run, { callId: "a" });
+    expect(taskOf(await run.within(stream.next(), 60_000))).toMatchObject({ id: "a" });
+    await stream.close();
+  });
+
+  it("more calls than are sent: the page hears that there are more, and the oldest leave", async () => {
+    const run = await rig({
+      ...asking,
+      "tools/call": (_request, n) => handle({ taskId: `task-secret-${n}` }),
+      "tasks/get": ({ params }) => state({ taskId: params["taskId"] as string }),
+    });
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock, maxTasks: 2 });
+    const stream = await open(handler);
+    await stream.next();
+    for (const callId of ["a", "b", "c"]) {
+      await startTask(run, { callId });
+      await run.clock.advance(10);
+    }
+    const isMore = await stream.until(({ event }) => event === "snapshot");
+    expect(isMore.data).toMatchObject({ truncated: true, tasks: [{ id: "c" }, { id: "b" }] });
+    await startTask(run, { callId: "d" });
+    expect(taskOf(await stream.next())).toMatchObject({ id: "d" });
+    expect(await stream.next()).toMatchObject({ event: "removed", data: { id: "b" } });
+    await stream.close();
+  });
+});
