@@ -133,15 +133,19 @@ function refused(schema: JsonObject, content: unknown): boolean {
   }
 }
 
-/** The members that the form has, and without the texts that stand for numbers: those alone are converted. */
+/**
+ * Without what `parse` alone takes for something else: texts that stand for numbers, and the empty list of a
+ * multi-select whose last choice was taken away again.
+ */
 function asTyped(form: ElicitationForm, given: FormValues): FormValues {
-  const numeric = new Set(
-    form.fields.filter(({ kind }) => kind === "number" || kind === "integer").map(({ name }) => name),
-  );
+  const kinds = new Map(form.fields.map(({ name, kind }) => [name, kind]));
   return ownObject(
-    Object.entries(given).filter(
-      ([name, one]) => one !== undefined && !(numeric.has(name) && typeof one === "string"),
-    ),
+    Object.entries(given).filter(([name, one]) => {
+      const kind = kinds.get(name);
+      const isNumberText = (kind === "number" || kind === "integer") && typeof one === "string";
+      const isNoChoice = kind === "multi-select" && Array.isArray(one) && one.length === 0;
+      return one !== undefined && !isNumberText && !isNoChoice;
+    }),
   );
 }
 
