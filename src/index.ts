@@ -22,6 +22,7 @@ export { type Connection, type ListenOptions, type Notice, type RequestOptions }
 
 // What hosts are told and asked.
 export {
+  type AnswerWindow,
   type EngineEvents as TaskClientEvents,
   type InputRequestHandler,
   type PublicSnapshot as TaskSnapshot,
@@ -31,8 +32,8 @@ export {
   type Settled,
   type SettledHandler,
   type TaskInputRequest,
+  type UnansweredPolicy,
 } from "./engine/types.js";
-export { type AnswerWindow, type UnansweredPolicy } from "./engine/answerWindow.js";
 export { type InputAnswer } from "./task/answers.js";
 export { type InputRequest, type InputRequestKind } from "./protocol/index.js";
 export {

@@ -1,7 +1,13 @@
 /** Owns what hosts may set, the defaults, and the checks: a wrong option is a TypeError that names it and its value. */
-import { checkWindow, type UnansweredPolicy } from "../engine/answerWindow.js";
+import { checkWindow } from "../engine/answerWindow.js";
 import { ALL_INPUTS } from "../engine/inputBroker.js";
-import type { EngineOptions, InputRequestHandler, PushPolicy, SettledHandler } from "../engine/types.js";
+import type {
+  EngineOptions,
+  InputRequestHandler,
+  PushPolicy,
+  SettledHandler,
+  UnansweredPolicy,
+} from "../engine/types.js";
 import { systemClock, systemRandom, type Clock } from "../internal/clock.js";
 import { isObject } from "../internal/json.js";
 import { refuseUnknown } from "../internal/options.js";

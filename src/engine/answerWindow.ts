@@ -1,21 +1,6 @@
 /** Owns how long a question waits for people before the host's policy answers it. Decides only what the host said; by default nothing. */
 import type { JsonObject } from "../internal/json.js";
-import type { TaskInputRequest } from "./types.js";
-
-/** After this long, answer this. */
-export interface AnswerWindow {
-  /** Since the question was asked, in milliseconds; 0: at once. */
-  readonly afterMs: number;
-  /**
-   * As for `respond`. Default: `{ action: "cancel" }` (dismissed) for elicitations; sampling and roots have no neutral
-   * answer, and without one stay open.
-   */
-  readonly response?: JsonObject;
-}
-
-/** What becomes of questions that nobody answers: for all, or by question. */
-export type UnansweredPolicy =
-  "keep-open" | AnswerWindow | ((request: TaskInputRequest) => AnswerWindow | "keep-open" | undefined);
+import type { AnswerWindow, TaskInputRequest, UnansweredPolicy } from "./types.js";
 
 /** When and what the policy will answer. */
 export interface PlannedAnswer {

@@ -5,8 +5,8 @@ import type { JsonObject } from "../internal/json.js";
 import { readInputRequest, type ClientCapabilities, type InputRequest } from "../protocol/index.js";
 import type { AnswerSource, Question, TaskRecord } from "../task/record.js";
 import { isOver } from "../task/transition.js";
-import { planAnswer, windowLeftMs, type PlannedAnswer, type UnansweredPolicy } from "./answerWindow.js";
-import type { InputRequestHandler, TaskInputRequest, Tell } from "./types.js";
+import { planAnswer, windowLeftMs, type PlannedAnswer } from "./answerWindow.js";
+import type { InputRequestHandler, TaskInputRequest, Tell, UnansweredPolicy } from "./types.js";
 
 /** Everything that a server may ask: how questions are read where no handler says what it can answer. */
 export const ALL_INPUTS: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };

@@ -4,7 +4,6 @@ import type { Hold } from "../internal/hold.js";
 import type { JsonObject, JsonValue } from "../internal/json.js";
 import type { ClientCapabilities, ClientInfo, InputRequest } from "../protocol/index.js";
 import type { TaskStore } from "../store/types.js";
-import type { UnansweredPolicy } from "./answerWindow.js";
 import type { InputAnswer } from "../task/answers.js";
 import type { BackoffPolicy, PollPolicy } from "../task/policy.js";
 import type { Outcome, TaskRecord } from "../task/record.js";
@@ -37,6 +36,21 @@ export type TaskInputRequest = InputRequest & {
 export type InputRequestHandler = (
   request: TaskInputRequest,
 ) => Promise<JsonObject | undefined> | JsonObject | undefined;
+
+/** After this long, answer this. */
+export interface AnswerWindow {
+  /** Since the question was asked, in milliseconds; 0: at once. */
+  readonly afterMs: number;
+  /**
+   * As for `respond`. Default: `{ action: "cancel" }` (dismissed) for elicitations; sampling and roots have no neutral
+   * answer, and without one stay open.
+   */
+  readonly response?: JsonObject;
+}
+
+/** What becomes of questions that nobody answers: for all, or by question. */
+export type UnansweredPolicy =
+  "keep-open" | AnswerWindow | ((request: TaskInputRequest) => AnswerWindow | "keep-open" | undefined);
 
 /** How a call ended, as the host is told. */
 export type Settled = Outcome & {
