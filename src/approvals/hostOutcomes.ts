@@ -1,5 +1,5 @@
 /** Owns what the host's answers mean to a page that answered or cancelled. Never rejects: every end is an outcome. */
-import { HostRefusal, type HostAnswer } from "./hostRequests.js";
+import type { HostAnswer } from "./hostRequests.js";
 import type { AnswerOutcome, CancelOutcome } from "./storeTypes.js";
 import { TasksStoreError } from "./tasksStoreError.js";
 
@@ -12,7 +12,7 @@ export async function answerOutcome(posted: Promise<HostAnswer>): Promise<Answer
     if (typeof answeredAt === "string") return { kind: "answered", answeredAt };
     return { kind: "failed", message: "The host's answer is not the approvals handler's" };
   } catch (error) {
-    const detail = error instanceof HostRefusal ? error.detail : undefined;
+    const detail = error instanceof TasksStoreError ? error.detail : undefined;
     switch (detail?.code) {
       case "already-answered": {
         const { answeredAt, by } = detail;
@@ -44,7 +44,7 @@ export async function cancelOutcome(posted: Promise<HostAnswer>): Promise<Cancel
     if (status === 202) return { kind: "asked" };
     return { kind: "failed", message: "The host's answer is not the approvals handler's" };
   } catch (error) {
-    const code = error instanceof HostRefusal ? error.detail.code : undefined;
+    const code = error instanceof TasksStoreError ? error.detail?.code : undefined;
     return code === "over" || code === "not-found" ? { kind: "over" } : refusedOrFailed(error);
   }
 }

@@ -99,7 +99,7 @@ export function refusalError(response: Response, body: JsonObject | undefined): 
   const refusal = body === undefined ? undefined : refusalOf(body);
   const { status } = response;
   if (refusal !== undefined)
-    return new HostRefusal(refusal.message, { refusal: refusal.code, status, detail: refusal });
+    return new TasksStoreError(refusal.message, { refusal: refusal.code, status, detail: refusal });
   // A host that sends people to its sign-in page.
   const isElsewhere = response.redirected || response.type === "opaqueredirect";
   const code: RefusalCode | undefined =
@@ -108,19 +108,6 @@ export function refusalError(response: Response, body: JsonObject | undefined): 
     refusal: code,
     status,
   });
-}
-
-/** A refusal with all that it says. */
-export class HostRefusal extends TasksStoreError {
-  readonly detail: RefusalBody["error"];
-
-  constructor(
-    message: string,
-    options: { refusal: RefusalCode; status: number; detail: RefusalBody["error"] },
-  ) {
-    super(message, options);
-    this.detail = options.detail;
-  }
 }
 
 /** The body as a JSON object, or undefined. Rejects only with the signal's reason, or when the connection breaks. */

@@ -1,6 +1,6 @@
 /** Owns the one error that the page's store rejects with. */
 import { TasksError, type TasksErrorCode, type TasksErrorOptions } from "../errors.js";
-import type { RefusalCode } from "./wire.js";
+import type { RefusalBody, RefusalCode } from "./wire.js";
 
 /** The host did not answer what was asked of it. */
 export class TasksStoreError extends TasksError {
@@ -9,16 +9,20 @@ export class TasksStoreError extends TasksError {
   readonly refusal: RefusalCode | undefined;
   /** The HTTP status, when there was an answer. */
   readonly status: number | undefined;
+  /** @internal All that the refusal said. */
+  readonly detail: RefusalBody["error"] | undefined;
 
   constructor(
     message: string,
     options: TasksErrorOptions & {
       refusal?: RefusalCode | undefined;
       status?: number | undefined;
+      detail?: RefusalBody["error"] | undefined;
     } = {},
   ) {
     super("TASKS_STORE", message, options);
     this.refusal = options.refusal;
     this.status = options.status;
+    this.detail = options.detail;
   }
 }
