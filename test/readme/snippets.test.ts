@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { spawnTaskServer, type SpawnedTaskServer } from "../../src/testing/index.js";
 import { emptyFolder, ROOT, run, tsBlocks, type Block } from "./support.js";
 
-const FILES = ["README.md", "docs/recipes.md"];
+const FILES = ["README.md", "docs/recipes.md", "docs/forms.md", "docs/approvals.md", "docs/react.md"];
 const tsx = pathToFileURL(join(ROOT, "node_modules", "tsx", "dist", "loader.mjs")).href;
 let server: SpawnedTaskServer | undefined;
 afterAll(async () => server?.stop());
@@ -15,12 +15,15 @@ test("every ts block is type-checked with the repository's own strict options", 
   const folder = emptyFolder("snippets");
   const blocks = FILES.flatMap((file) => tsBlocks(file).map((block) => ({ file, ...block })));
   expect(blocks.length).toBeGreaterThan(10);
-  for (const { file, line, code } of blocks) {
+  for (const { file, line, language, code } of blocks) {
     // The name leads from a compiler message back to the text.
-    writeFileSync(join(folder, `${file.replaceAll(/\W/g, "_")}_line_${line}.ts`), `${code}export {};\n`);
+    writeFileSync(
+      join(folder, `${file.replaceAll(/\W/g, "_")}_line_${line}.${language}`),
+      `${code}export {};\n`,
+    );
   }
   copyFileSync(join(ROOT, "test", "readme", "ambient.d.ts"), join(folder, "ambient.d.ts"));
-  const config = { extends: "../../tsconfig.json", include: ["*.ts"] };
+  const config = { extends: "../../tsconfig.json", include: ["*.ts", "*.tsx"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
   const { code, stdout } = await run([join(ROOT, "node_modules", "typescript", "bin", "tsc"), "-p", folder]);
   expect(stdout).toBe("");

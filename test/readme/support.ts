@@ -10,15 +10,17 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/[\
 /** A code block of a text, with the line it begins at. */
 export interface Block {
   readonly line: number;
+  readonly language: "ts" | "tsx";
   readonly code: string;
 }
 
-/** The `ts` blocks of a Markdown file, in order. */
+/** The `ts` and `tsx` blocks of a Markdown file, in order. */
 export function tsBlocks(file: string): Block[] {
   const text = readFileSync(join(ROOT, file), "utf8");
-  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => ({
+  return [...text.matchAll(/^```(tsx?)\n([\s\S]*?)^```$/gm)].map((match) => ({
     line: text.slice(0, match.index).split("\n").length + 1,
-    code: match[1] ?? "",
+    language: match[1] === "tsx" ? "tsx" : "ts",
+    code: match[2] ?? "",
   }));
 }
 
