@@ -32,6 +32,7 @@ export function Conversation({
 
   return (
     <div className="messages" ref={list} tabIndex={0} role="region" aria-label="Conversation">
+      <h2 className="hidden">Conversation</h2>
       <div className="messages-inner">
         {isEmpty && (
           <div className="empty">
@@ -102,8 +103,8 @@ function Message({ message, mine }: { readonly message: ChatMessage; readonly mi
 function useStickToEnd(list: { readonly current: HTMLDivElement | null }): void {
   useEffect(() => {
     const element = list.current;
-    const inner = element?.firstElementChild;
-    if (element === null || inner === null || inner === undefined) return undefined;
+    const inner = element?.querySelector(".messages-inner") ?? null;
+    if (element === null || inner === null) return undefined;
     let atEnd = true;
     const onScroll = (): void => {
       atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX;

@@ -49,14 +49,11 @@ export function Desk({
             {open > 0 && <span className="count">{open}</span>}
           </button>
         )}
-        <button
-          type="button"
-          className="person"
-          onClick={onLeave}
-          aria-label={`Signed in as ${actor}. Sign out`}
-        >
+        <button type="button" className="person" onClick={onLeave}>
           <Avatar name={actor} />
+          <span className="hidden">Signed in as </span>
           <span className="person-name">{actor}</span>
+          <span className="hidden">. Sign out</span>
         </button>
       </header>
       <div className="banner" role="status">

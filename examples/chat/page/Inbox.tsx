@@ -1,5 +1,5 @@
 /** Owns the list of everything that waits for a person. Each entry leads to its question in the conversation. */
-import { useApprovals, type Approval } from "mcp-taskrail/react";
+import { useApprovals, visibleText, type Approval } from "mcp-taskrail/react";
 import type { JSX } from "react";
 
 const MAX_TEXT = 140;
@@ -23,9 +23,11 @@ export function Inbox({
         <li key={`${task.id} ${input.key}`}>
           <button type="button" onClick={() => onChoose(task.id, input.key)}>
             <span className="inbox-kind" data-kind={input.kind} aria-hidden="true" />
-            <span className="inbox-text">{textOf(input)}</span>
+            <span className="inbox-text">
+              <bdi>{textOf(input)}</bdi>
+            </span>
             <span className="inbox-from">
-              {task.tool} · {input.serverName}
+              {task.tool} · <bdi>{shown(input.serverName)}</bdi>
             </span>
           </button>
         </li>
@@ -38,7 +40,7 @@ function textOf(input: Approval["input"]): string {
   switch (input.kind) {
     case "elicitation-form":
     case "elicitation-url":
-      return cut(input.message);
+      return shown(input.message);
     case "sampling":
       return "Wants an answer of your model";
     case "roots":
@@ -46,6 +48,7 @@ function textOf(input: Approval["input"]): string {
   }
 }
 
-function cut(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+/** A server's text: its beginning, with what is invisible made visible. */
+function shown(text: string): string {
+  return visibleText(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 }
