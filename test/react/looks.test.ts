@@ -47,11 +47,15 @@ describe.each(["light", "dark"] as const)("%s", (theme) => {
     await show(page, example);
     if (PICTURES !== undefined)
       await page.locator("main").screenshot({ path: `${PICTURES}/${name}-${theme}.png` });
-    const violations = await page.evaluate(async () => {
-      const { axe } = window as unknown as { axe: { run: () => Promise<AxeResults> } };
-      const results = await axe.run();
-      return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-    });
+    const violations = await page.evaluate(
+      async (rules) => {
+        const { axe } = window as unknown as { axe: { run: (options: object) => Promise<AxeResults> } };
+        // Structure is the same in both themes: the dark one is looked at for its colours.
+        const results = await axe.run(rules);
+        return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+      },
+      theme === "dark" ? { runOnly: ["color-contrast"] } : {},
+    );
     expect(violations).toEqual([]);
     expect(await drive(page).problems()).toEqual([]);
   });
