@@ -180,6 +180,24 @@ describe("the public surface", () => {
       "withTasks",
     ]);
     expect(Object.keys(await import("mcp-taskrail/lmdb")).sort()).toEqual(["lmdbStore"]);
+    expect(Object.keys(await import("mcp-taskrail/react")).sort()).toEqual([
+      "ApprovalCard",
+      "ApprovalInbox",
+      "ApprovalList",
+      "TaskCard",
+      "TasksProvider",
+      "TasksStoreError",
+      "createTasksStore",
+      "defaultLabels",
+      "useApprovals",
+      "useConnection",
+      "useLabels",
+      "useTask",
+      "useTasks",
+      "useTasksState",
+      "useTasksStore",
+      "visibleText",
+    ]);
   });
 
   it("keeps instanceof across two copies of the package", async () => {
