@@ -19,7 +19,7 @@ export type Authorization = Principal | Response | undefined | null | false;
 export interface ApprovalsHandlerOptions {
   /**
    * Says who sent the request, or refuses. Called for every request, and again whenever a page's stream is renewed.
-   * There is no default that lets anybody in. What it throws is answered as 500 and told to `onError`.
+   * There is no default that lets anybody in. Look at its headers, or read the body of a clone. What it throws is answered as 500 and told to `onError`.
    */
   readonly authorize: (request: Request) => Authorization | Promise<Authorization>;
   /** What the page sees of a call's `context`. Default: nothing. Where it throws, nothing. */

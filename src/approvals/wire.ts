@@ -95,7 +95,7 @@ export interface TaskEventData {
   readonly task: TaskView;
 }
 
-/** Event name `removed`: the call is no longer kept. */
+/** Event name `removed`: the call is no longer kept, or no longer among the first ones that are sent. */
 export interface RemovedEvent {
   readonly id: string;
 }
