@@ -1,5 +1,5 @@
 /** Owns how one task is laid out. What it shows in detail is drawn by parts of their own. */
-import { useId, useState, type ReactElement } from "react";
+import { useId, useMemo, useState, type ReactElement } from "react";
 import { approvalsOf } from "../approvals/taskFilter.js";
 import type { TaskView } from "../approvals/wire.js";
 import { ApprovalList } from "./approvalList.js";
@@ -38,6 +38,7 @@ export function TaskCardBody(props: TaskCardBase & { readonly task: TaskView }):
   const Heading = `h${headingLevel}` as const;
   const status = task.outcome?.status ?? task.status;
   const progress = useLastText(task.statusMessage);
+  const approvals = useMemo(() => approvalsOf([task]), [task]);
   const over = task.outcome !== undefined;
   return (
     <article
@@ -67,7 +68,7 @@ export function TaskCardBody(props: TaskCardBase & { readonly task: TaskView }):
       )}
       {questions ? (
         <ApprovalList
-          approvals={approvalsOf([task])}
+          approvals={approvals}
           headingLevel={NEXT[headingLevel]}
           onSample={onSample}
           onRoots={onRoots}

@@ -1,7 +1,13 @@
 /** Owns the stage of the React tests: bundles for React 19 and 18, a server that hands them out, one browser. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import {
+  createServer,
+  request as send,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -76,13 +82,14 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function setStage(version: ReactVersion = 19): Promise<Stage> {
+/** `approvals`: where a handler is, which the pages then have at `/approvals`. */
+export async function setStage(version: ReactVersion = 19, approvals?: string): Promise<Stage> {
   const [script, browser] = await Promise.all([
     bundle("lab.tsx", version),
     chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] }),
   ]);
   const requests: string[] = [];
-  const server = await serve(script, requests);
+  const server = await serve(script, requests, approvals);
   const url = `http://localhost:${(server.address() as AddressInfo).port}`;
   return {
     url,
@@ -108,7 +115,7 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
   return page;
 }
 
-async function serve(script: string, requests: string[]): Promise<Server> {
+async function serve(script: string, requests: string[], approvals?: string): Promise<Server> {
   const css = readFileSync(join(ROOT, "src/react/styles.css"), "utf8");
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lab</title><link rel="icon" href="data:,">
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${css}
@@ -120,9 +127,24 @@ main { display: grid; gap: 16px; grid-template-columns: minmax(0, 1fr); }
     const path = request.url ?? "/";
     if (path === "/") return void response.setHeader("content-type", "text/html").end(html);
     if (path === "/lab.js") return void response.setHeader("content-type", "text/javascript").end(script);
+    if (approvals !== undefined && path.startsWith("/approvals/")) {
+      return forward(request, response, approvals + path.slice("/approvals".length));
+    }
     requests.push(`${request.method} ${path}`);
     response.setHeader("content-type", "text/html").end("<title>Other</title>other");
   });
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   return server;
+}
+
+/** As a proxy in front of the host: the page and the handler are of one origin. */
+function forward(request: IncomingMessage, response: ServerResponse, url: string): void {
+  const onward = send(url, { method: request.method, headers: request.headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    response.flushHeaders();
+    answer.pipe(response);
+  });
+  onward.on("error", () => response.destroy());
+  response.on("close", () => onward.destroy());
+  request.pipe(onward);
 }

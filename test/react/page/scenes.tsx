@@ -19,6 +19,8 @@ export interface SceneOptions {
   readonly scene: "card" | "cards" | "inbox" | "tasks" | "task" | "hooks" | "url";
   /** The handler's URL: the provider makes its own store. */
   readonly url?: string;
+  /** Who asks, for the host's `authorize`. */
+  readonly user?: string;
   readonly host?: "samples" | "fails" | "hangs";
   readonly german?: boolean;
   readonly keepClosedMs?: number;
@@ -51,7 +53,7 @@ const host = {
 export function Scene(
   props: SceneOptions & { readonly store: TasksStore; readonly count: (name: string) => void },
 ): ReactElement {
-  const { scene, store, url, host: hostKind, german: isGerman } = props;
+  const { scene, store, url, user, host: hostKind, german: isGerman } = props;
   const shared = {
     ...(isGerman === true ? { labels: german } : {}),
     ...(hostKind === undefined
@@ -67,7 +69,11 @@ export function Scene(
       {inside}
     </TasksProvider>
   ) : (
-    <TasksProvider url={url} headers={{ "x-who": "me" }} {...shared}>
+    <TasksProvider
+      url={url}
+      headers={{ "x-who": "me", ...(user === undefined ? {} : { "x-user": user }) }}
+      {...shared}
+    >
       {inside}
     </TasksProvider>
   );
