@@ -307,11 +307,16 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       const running = await current(id);
       if (running !== undefined) return running;
       const record = await store.load(id);
-      return record === undefined ? undefined : driverOf(record, "rest");
+      if (record === undefined || !journal.isBusy(id)) return record && driverOf(record, "rest");
+      // Being placed: read here, it would look like a call that an earlier process had sent.
+      await ids.run(id, async () => undefined);
+      return current(id);
     },
     async list() {
       const found = new Map<string, TaskDriver>();
       for await (const record of store.all()) {
+        // Not placed yet, or to be taken back.
+        if (journal.isBusy(record.id) && !drivers.has(record.id)) continue;
         const driver = driverOf(record, "rest");
         found.set(record.id, driver);
         if (driver.resting && !isSame(record, driver.record)) await driver.catchUp();
