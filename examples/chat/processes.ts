@@ -13,8 +13,15 @@ export interface Life<Ready> {
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Runs a TypeScript file of this folder; its settings travel as JSON. Rejects when it ends before it is ready. */
-export async function startProcess<Ready>(file: string, settings: object): Promise<Life<Ready>> {
+/**
+ * Runs a TypeScript file of this folder; its settings travel as JSON. Its first message says that it is ready,
+ * `onMessage` hears of later ones. Rejects when it ends before it is ready.
+ */
+export async function startProcess<Ready>(
+  file: string,
+  settings: object,
+  onMessage?: (message: unknown) => void,
+): Promise<Life<Ready>> {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, ["--import", "tsx", path, JSON.stringify(settings)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -29,6 +36,7 @@ export async function startProcess<Ready>(file: string, settings: object): Promi
       reject(new Error(`${file} ended before it was ready (${code ?? signal})`)),
     );
   });
+  if (onMessage !== undefined) child.on("message", onMessage);
   return {
     pid: child.pid ?? -1,
     ready,

@@ -22,8 +22,6 @@ const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 export interface Stage {
   readonly url: string;
   readonly browser: Browser;
-  /** Only whoever tells the questions: see `HostSettings`. */
-  readonly host: Life<HostReady>;
   /** A signed-in page in a context of its own, on the conversation. */
   open(options?: OpenOptions): Promise<Page>;
   /** Sends a message as this person; answers its id, of which the calls are `<id>.0` and so on. */
@@ -44,8 +42,11 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly beside?: Page;
 }
 
-/** Builds the page, starts both processes and the browser. `more`: what the host is told beside. */
-export async function setStage(more: Partial<HostSettings> = {}): Promise<Stage> {
+/** Builds the page, starts both processes and the browser. `more`: what the host is told beside; `onMessage`: what it tells. */
+export async function setStage(
+  more: Partial<HostSettings> = {},
+  onMessage?: (message: unknown) => void,
+): Promise<Stage> {
   const executablePath = findBrowser();
   const folder = mkdtempSync(join(tmpdir(), "taskrail-browser-"));
   const data = join(folder, "data");
@@ -58,13 +59,11 @@ export async function setStage(more: Partial<HostSettings> = {}): Promise<Stage>
     buildPage(pageFolder),
   ]);
   const hostOn = (port: number): Promise<Life<HostReady>> =>
-    startProcess<HostReady>("host.ts", {
-      serverUrl: server.ready.url,
-      folder: data,
-      page: pageFolder,
-      port,
-      ...more,
-    } satisfies HostSettings);
+    startProcess<HostReady>(
+      "host.ts",
+      { serverUrl: server.ready.url, folder: data, page: pageFolder, port, ...more } satisfies HostSettings,
+      onMessage,
+    );
   let host = await hostOn(0);
   const { url, port } = host.ready;
 
@@ -87,9 +86,6 @@ export async function setStage(more: Partial<HostSettings> = {}): Promise<Stage>
   return {
     url,
     browser,
-    get host() {
-      return host;
-    },
     async open({ actor = "Ada", beside, ...options } = {}) {
       const context = beside?.context() ?? (await signedIn(browser, options, await signIn(url, actor), url));
       const page = await context.newPage();

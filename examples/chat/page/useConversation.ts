@@ -54,6 +54,7 @@ export function useConversation(tasks: readonly TaskView[], live: boolean): Conv
     if (live) refresh();
   }, [live, refresh]);
   useEffect(() => {
+    if (behind) refresh();
     const timer = setInterval(() => (document.hidden ? undefined : refresh()), behind ? BEHIND_MS : IDLE_MS);
     document.addEventListener("visibilitychange", refresh);
     return () => {
