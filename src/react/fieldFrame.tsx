@@ -3,6 +3,7 @@ import type { ReactElement, ReactNode } from "react";
 import type { FormField, FormValue } from "../protocol/formTypes.js";
 import { useLabels } from "./context.js";
 import { ServerName, ServerText } from "./serverText.js";
+import { visibleText } from "./visibleText.js";
 
 /** What every field's control takes. */
 export interface FieldProps {
@@ -85,7 +86,7 @@ export function FieldFrame(props: FieldFrameProps): ReactElement {
       )}
       {error === undefined ? null : (
         <p className="taskrail-error" id={`${id}-error`}>
-          {error}
+          {visibleText(error)}
         </p>
       )}
     </>

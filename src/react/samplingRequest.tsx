@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from "../internal/json.js";
 import { useLabels } from "./context.js";
 import { ContentBlocks } from "./contentBlocks.js";
 import { ServerText } from "./serverText.js";
+import { clipped, visibleText } from "./visibleText.js";
 
 export function SamplingRequest({ params }: { readonly params: JsonObject }): ReactElement {
   const labels = useLabels();
@@ -38,8 +39,8 @@ export function SamplingMessage({ message }: { readonly message: JsonValue }): R
   return (
     <section className="taskrail-message">
       <p className="taskrail-label">
-        {typeof role === "string" ? labels.modelRole(role) : labels.modelRole("?")}
-        {typeof model === "string" ? ` · ${model}` : ""}
+        {typeof role === "string" ? visibleText(clipped(labels.modelRole(role), 100)) : labels.modelRole("?")}
+        {typeof model === "string" ? ` · ${visibleText(clipped(model, 200))}` : ""}
       </p>
       <ContentBlocks content={content} />
     </section>
