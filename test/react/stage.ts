@@ -12,7 +12,8 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { build, type BuildOptions } from "esbuild";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium } from "../helpers/chromium.js";
 import type * as rendering from "./page/render.js";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -84,10 +85,7 @@ export interface Stage {
 
 /** `approvals`: where a handler is, which the pages then have at `/approvals`. */
 export async function setStage(version: ReactVersion = 19, approvals?: string): Promise<Stage> {
-  const [script, browser] = await Promise.all([
-    bundle("lab.tsx", version),
-    chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] }),
-  ]);
+  const [script, browser] = await Promise.all([bundle("lab.tsx", version), launchChromium()]);
   const requests: string[] = [];
   const server = await serve(script, requests, approvals);
   const url = `http://localhost:${(server.address() as AddressInfo).port}`;
