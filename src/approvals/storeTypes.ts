@@ -51,22 +51,22 @@ export type CancelOutcome =
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
-/** The tasks of one person, as the host's approvals handler shows them. For any framework (`useSyncExternalStore`'s shape). */
+/** The tasks of one person, as the host's approvals handler shows them. For any framework (`useSyncExternalStore`'s shape); its functions need no `this`. */
 export interface TasksStore {
   /** Calls back after every change. One stream is open while anybody subscribes. Answers what stops it; harmless to repeat. */
-  subscribe(listener: () => void): () => void;
-  getSnapshot(): TasksState;
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly getSnapshot: () => TasksState;
   /** For server rendering and hydration: the `initial` state, or nothing loaded. */
-  getServerSnapshot(): TasksState;
+  readonly getServerSnapshot: () => TasksState;
   /** Answers a question. Never rejects but with `TypeError`. At most one answer of a question is under way. */
-  answer(id: string, key: string, response: JsonObject): Promise<AnswerOutcome>;
-  cancel(id: string): Promise<CancelOutcome>;
+  readonly answer: (id: string, key: string, response: JsonObject) => Promise<AnswerOutcome>;
+  readonly cancel: (id: string) => Promise<CancelOutcome>;
   /** One call with its result. Rejects with `TasksStoreError` when the host does not answer it. */
-  load(id: string, options?: { readonly signal?: AbortSignal }): Promise<TaskDetailView>;
+  readonly load: (id: string, options?: { readonly signal?: AbortSignal }) => Promise<TaskDetailView>;
   /** Tries the connection again at once. */
-  refresh(): void;
+  readonly refresh: () => void;
   /** Ends the stream for good. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /** Which calls are wanted; all conditions that are given must hold. */

@@ -11,6 +11,8 @@ export interface Labels {
   /** A call's status in words; unknown ones as the server said them. */
   readonly status: (status: string) => string;
   readonly progress: string;
+  /** The server waits for an answer to something that may not be shown. */
+  readonly cannotBeShown: string;
   readonly elapsed: string;
   readonly timeLeft: string;
   /** The time is up, but the call is not over yet. */

@@ -71,6 +71,7 @@ export const defaultLabels: Labels = {
 
   status: (status) => STATUS.get(status) ?? status,
   progress: "Progress",
+  cannotBeShown: "The server asks something that cannot be shown here. It can only be cancelled.",
   elapsed: "Elapsed",
   timeLeft: "Time left",
   timeIsUp: "Time is up",
@@ -177,8 +178,8 @@ function limitsText(limits: FormLimits, kind: string): string | undefined {
     exclusiveMaximum === undefined ? undefined : `less than ${exclusiveMaximum}`,
     minLength === undefined || minLength === 0 ? undefined : `at least ${minLength} characters`,
     maxLength === undefined ? undefined : `at most ${maxLength} characters`,
-    minItems === undefined || minItems === 0 ? undefined : `at least ${minItems} choices`,
-    maxItems === undefined ? undefined : `at most ${maxItems} choices`,
+    minItems === undefined || minItems === 0 ? undefined : `at least ${choices(minItems)}`,
+    maxItems === undefined ? undefined : `at most ${choices(maxItems)}`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : parts.join(", ");
 }
@@ -186,4 +187,8 @@ function limitsText(limits: FormLimits, kind: string): string | undefined {
 function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   return bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function choices(count: number): string {
+  return count === 1 ? "1 choice" : `${count} choices`;
 }

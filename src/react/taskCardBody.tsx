@@ -66,6 +66,7 @@ export function TaskCardBody(props: TaskCardBase & { readonly task: TaskView }):
           <ServerText text={progress} />
         </div>
       )}
+      {isUnshown(task) ? <p className="taskrail-note">{labels.cannotBeShown}</p> : null}
       {questions ? (
         <ApprovalList
           approvals={approvals}
@@ -79,6 +80,11 @@ export function TaskCardBody(props: TaskCardBase & { readonly task: TaskView }):
       {over || !cancellable ? null : <CancelTask task={task} />}
     </article>
   );
+}
+
+/** What the server asks is nothing that may be shown, such as a form without a schema; after an answer it may just be slow. */
+function isUnshown({ status, inputs, answers, outcome }: TaskView): boolean {
+  return status === "input_required" && outcome === undefined && inputs.length === 0 && answers.length === 0;
 }
 
 /** A status without a text keeps the one before: servers send it with some polls only, and people should not see it flicker. */

@@ -69,6 +69,14 @@ test("useTask loads the result once it is completed, tries again when the connec
   await one.filter({ hasText: '"missing":true' }).waitFor();
 });
 
+test("a task that waits for an answer to nothing that can be shown says so, until it was answered or goes on", async () => {
+  const stuck = { ...mine, status: "input_required", inputs: [], answers: [] };
+  const card = await lab.mount({ scene: "tasks", tasks: [stuck] });
+  await card.getByText("cannot be shown here").waitFor();
+  await lab.put({ ...stuck, status: "working" });
+  await card.getByText("cannot be shown here").waitFor({ state: "detached" });
+});
+
 test("F167: the progress text is shown, and stays when a status comes without one", async () => {
   const card = await lab.mount({ scene: "tasks", tasks: [{ ...mine, statusMessage: "A" }] });
   const progress = card.locator(".taskrail-progress");
