@@ -26,7 +26,8 @@ export interface StoreStream {
 }
 
 const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 30_000;
+/** Somebody looks at the page: a host that is back is not to be noticed half a minute later. */
+const MAX_DELAY_MS = 10_000;
 /** Nothing changes by itself for somebody who is signed out. */
 const REFUSED_DELAY_MS = 60_000;
 /** A stream without a byte for so long is dead: the host sends comments more often. */

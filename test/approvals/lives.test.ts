@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { approvalsOf, createTasksStore, type TasksState } from "../../src/approvals/index.js";
 import { spawnTaskServer, type SpawnedTaskServer } from "../../src/testing/index.js";
 import type { HostInput } from "./host.js";
@@ -10,6 +10,9 @@ import { openEvents, post, refusal, shows, stateOf } from "./support.js";
 
 const ADA = { "x-user": "ada/Ada" };
 const yes = { action: "accept", content: { approve: true } };
+
+// Hosts that start on a busy machine take their time.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
 let folder: string;
 let server: SpawnedTaskServer;

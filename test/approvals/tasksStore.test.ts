@@ -173,7 +173,7 @@ describe("the stream", () => {
       delays.push(clock.nextInMs);
       await clock.advance(clock.nextInMs);
     }
-    expect(delays).toEqual([375, 750, 1500, 3000, 6000, 12_000, 22_500, 22_500]);
+    expect(delays).toEqual([375, 750, 1500, 3000, 6000, 7500, 7500, 7500]);
     expect(store.getSnapshot()).toMatchObject({ connection: "reconnecting", loaded: false });
     expect(store.getSnapshot().problem).toContain("502");
     await until(() => page.requests("events").length === 9 && clock.nextInMs <= 30_000);
