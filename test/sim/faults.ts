@@ -117,6 +117,7 @@ export const OUTCOME_KINDS = [
   "question shown",
   "answered by respond",
   "answered already",
+  "answered by policy",
   "answer refused as wrong",
   "outcome delivered again",
   "outcome delivered after a restart",

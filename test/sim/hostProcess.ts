@@ -58,6 +58,7 @@ export function startProcess(
     lateAnswerMs: options.lateAnswerMs,
     storeWatchMs: options.storeWatchMs,
     ...(spec.hasHandler && { onInputRequest: from.people.handlerOf(view, () => client) }),
+    unanswered: from.people.policyOf(view),
     async onSettled(settled) {
       if (!world.touch(view, "onSettled")) return never();
       world.observe({ kind: "settling", process: view, settled });

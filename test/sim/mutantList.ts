@@ -222,6 +222,27 @@ export const MUTANTS: readonly Mutant[] = [
     'if (entry.controller.signal.aborted) return;\n      if (response === undefined) return void (await options.respond(question.key, { action: "decline" }, { digest: entry.digest, signal: request.signal }));',
   ),
   one(
+    "accept what nobody answers",
+    9,
+    "engine/answerWindow.ts",
+    'window.response ?? { action: "cancel" }',
+    'window.response ?? { action: "accept" }',
+  ),
+  one(
+    "answer for people before their time is up",
+    9,
+    "engine/answerWindow.ts",
+    "return Math.max(afterMs - passedMs, Math.min(afterMs, MIN_SHOWN_MS));",
+    "return 0;",
+  ),
+  one(
+    "trust the wall clock with people's time",
+    11,
+    "engine/answerWindow.ts",
+    "return Math.max(afterMs - passedMs, Math.min(afterMs, MIN_SHOWN_MS));",
+    "return afterMs - passedMs;",
+  ),
+  one(
     "count an outcome as delivered though its handler failed",
     10,
     "engine/delivery.ts",

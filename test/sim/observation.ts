@@ -106,6 +106,8 @@ export type Observation =
       readonly id: string;
       readonly key: string;
       readonly response: JsonObject;
+      /** What a policy says beforehand counts from then on, in milliseconds of the world. */
+      readonly notBefore?: number;
     }
   | {
       readonly kind: "called";

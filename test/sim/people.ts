@@ -1,5 +1,11 @@
 /** Owns the people who answer: soon, late, never, wrongly, twice, from another process. They know nothing of tasks. */
-import type { InputRequestHandler, TaskClient, TaskInputRequest } from "../../src/index.js";
+import type {
+  AnswerWindow,
+  InputRequestHandler,
+  TaskClient,
+  TaskInputRequest,
+  UnansweredPolicy,
+} from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import { never } from "./disk.js";
 import type { ProcessView } from "./observation.js";
@@ -9,6 +15,8 @@ import type { World } from "./world.js";
 
 export interface People {
   handlerOf(process: ProcessView, client: () => TaskClient): InputRequestHandler;
+  /** What the host says of questions that nobody answers. */
+  policyOf(process: ProcessView): UnansweredPolicy;
   /** Answers everything that waits, from this process. */
   clearDesk(process: HostProcess): void;
   /** Who can be found to answer in place of the one who was asked. */
@@ -17,6 +25,8 @@ export interface People {
 
 export function createPeople(world: World): People {
   const random = world.random("people");
+  const windows = world.random("windows");
+  const hasWindows = windows.chance(0.25);
   let answers = 0;
 
   function handlerOf(process: ProcessView, client: () => TaskClient): InputRequestHandler {
@@ -43,6 +53,22 @@ export function createPeople(world: World): People {
       if (world.fault("answerWrong")) return wrongAnswer(request);
       if (world.fault("answerTwice", 2)) respond(client(), process, request);
       return give(process, request);
+    };
+  }
+
+  function policyOf(process: ProcessView): UnansweredPolicy {
+    if (!hasWindows) return "keep-open";
+    return ({ id, key, kind }) => {
+      if (windows.chance(0.3)) return "keep-open";
+      const afterMs = windows.pick([0, 2000, 20_000, 300_000]);
+      const isElicitation = kind === "elicitation-form" || kind === "elicitation-url";
+      if (!isElicitation) return { afterMs };
+      const response = windows.pick([undefined, { action: "decline" }]);
+      // Whatever the clocks say, a process that shows it leaves people a minute, or all there is.
+      const notBefore = world.time.now + Math.min(afterMs, 60_000);
+      const said = response ?? { action: "cancel" };
+      world.observe({ kind: "gave", process, id, key, response: said, notBefore });
+      return { afterMs, ...(response && { response }) } satisfies AnswerWindow;
     };
   }
 
@@ -115,6 +141,7 @@ export function createPeople(world: World): People {
   const people: People = {
     others: () => [],
     handlerOf,
+    policyOf,
     clearDesk(process) {
       inStepOf(process, () => {
         void process.client.pendingInputs().then(

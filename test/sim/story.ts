@@ -39,6 +39,8 @@ function words(seen: Observation): string {
     case "hidden":
       return `shows ${seen.id} ${seen.key} no more`;
     case "gave":
+      if (seen.notBefore !== undefined)
+        return `a policy will answer ${seen.id} ${seen.key}: ${JSON.stringify(seen.response)}`;
       return `a person answers ${seen.id} ${seen.key}: ${JSON.stringify(seen.response)}`;
     case "asked for":
       return `calls ${seen.spec.n}`;

@@ -11,7 +11,7 @@ export function questionInvariants(world: World, ledger: Ledger): Invariant[] {
     shownOnce(ledger),
     firstAnswerStands(world, ledger),
     acknowledgedByTheServer(),
-    nothingIsDecided(ledger),
+    nothingIsDecided(world, ledger),
     allAreShown(world),
   ];
 }
@@ -106,21 +106,28 @@ function acknowledgedByTheServer(): Invariant {
   };
 }
 
-/** P9: what arrives at the server was given by a person, to this question. */
-function nothingIsDecided(ledger: Ledger): Invariant {
+/** P9: what arrives at the server was given by a person, to this question, or by what the host had said, when its time had come. */
+function nothingIsDecided(world: World, ledger: Ledger): Invariant {
   const name = "P9 nothing is decided for the user";
-  const given = new Map<string, JsonObject[]>();
+  const given = new Map<string, { response: JsonObject; notBefore: number; isPolicy: boolean }[]>();
   return {
     see(seen) {
       if (seen.kind === "gave") {
         const n = ledger.callOf(`${seen.process.scope}/${seen.id}`)?.n;
         const key = `${seen.process.scope} ${n ?? seen.id} ${seen.key}`;
-        given.set(key, [...(given.get(key) ?? []), seen.response]);
+        const { response, notBefore } = seen;
+        const one = { response, notBefore: notBefore ?? 0, isPolicy: notBefore !== undefined };
+        given.set(key, [...(given.get(key) ?? []), one]);
       }
       if (seen.kind !== "took") return;
       const answers = given.get(`${seen.scope} ${seen.n} ${seen.key}`) ?? [];
-      const isGiven = answers.some((answer) => isDeepStrictEqual(answer, seen.response));
-      if (!isGiven) throw new Violation(name, `nobody gave the answer to ${seen.key} that the server has`);
+      const found = answers.filter(
+        ({ response, notBefore }) =>
+          notBefore <= world.time.now && isDeepStrictEqual(response, seen.response),
+      );
+      if (found.length === 0)
+        throw new Violation(name, `nobody gave the answer to ${seen.key} that the server has`);
+      if (found.every(({ isPolicy }) => isPolicy)) world.count("answered by policy");
     },
   };
 }
