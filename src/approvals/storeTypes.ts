@@ -11,7 +11,7 @@ export type StoreConnection =
   | "live"
   /** The stream was lost; what is shown may be old. It is opened again with growing delays. */
   | "reconnecting"
-  /** The host refused (signed out, another origin): `refresh()` tries again, and so does a slow timer. */
+  /** The host refused (signed out, another origin): nothing is shown any more. `refresh()` tries again, and so does a slow timer. */
   | "refused"
   | "closed";
 

@@ -5,7 +5,7 @@ import { refuseUnknown } from "../internal/options.js";
 import { answerOutcome, cancelOutcome } from "./hostOutcomes.js";
 import { createHostRequests, type StoreFetch, type StoreHeaders } from "./hostRequests.js";
 import { createPageTasks, isTask, question } from "./pageTasks.js";
-import { openStoreStream, type StoreStream } from "./storeStream.js";
+import { openStoreStream, type StoreStream, type StreamStatus } from "./storeStream.js";
 import type { AnswerOutcome, CancelOutcome, TasksState, TasksStore } from "./storeTypes.js";
 import { TasksStoreError } from "./tasksStoreError.js";
 import type { AnswerView, SnapshotEvent } from "./wire.js";
@@ -101,7 +101,18 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
       clock,
       random,
       onEvent,
-      onStatus: (connection, problem) => set({ connection, ...(problem === undefined ? {} : { problem }) }),
+      onStatus,
+    });
+  }
+
+  function onStatus(connection: StreamStatus, problem: string | undefined): void {
+    // What was shown is not for whoever sits there now. A network that fails says nothing about that.
+    const isRefused = connection === "refused";
+    if (isRefused) tasks.replace([], clock.now());
+    set({
+      connection,
+      ...(problem === undefined ? {} : { problem }),
+      ...(isRefused ? { loaded: false, truncated: false } : {}),
     });
   }
 

@@ -43,13 +43,16 @@ export function useTask(id: string, { result: wantsResult = true }: UseTaskOptio
     [id],
   );
   const standing = useSelection(
-    ({ loaded, truncated, connection }) => `${loaded} ${truncated} ${connection === "live"}`,
+    ({ loaded, truncated, connection }) =>
+      `${loaded} ${truncated} ${connection === "live"} ${connection === "refused"}`,
     (a, b) => a === b,
     [],
   );
-  const [loaded, truncated, live] = standing.split(" ").map((word) => word === "true");
+  const [loaded, truncated, live, refused] = standing.split(" ").map((word) => word === "true");
   const [attempt, setAttempt] = useState(0);
   const [held, setHeld] = useState<Loaded>({ id });
+  // As the store: a result that was loaded is not for whoever sits there now.
+  if (refused === true && held.detail !== undefined) setHeld({ id });
   const mine = held.id === id ? held : { id };
   const beyond = task === undefined && loaded === true && truncated === true;
   const wanted = wantsResult && (task?.outcome?.status === "completed" || beyond);

@@ -198,6 +198,25 @@ describe("the stream", () => {
     await until(() => store.getSnapshot().connection === "live");
   });
 
+  it.each([
+    [401, "refused", { loaded: false, truncated: false, tasks: [] }],
+    [403, "refused", { loaded: false, truncated: false, tasks: [] }],
+    [503, "reconnecting", { loaded: true, truncated: true, tasks: [{ id: "a" }] }],
+  ] as const)("%i: %s, and what was shown is %o", async (status, connection, left) => {
+    const page = await host();
+    page.onEvents = (stream) => stream.send("snapshot", { ...snapshot(asks("a")), truncated: true });
+    const store = storeOf(page.url);
+    store.subscribe(() => undefined);
+    await stateOf(store, ({ loaded }) => loaded);
+    page.refuseEvents = { status, body: "" };
+    store.refresh();
+    expect(await stateOf(store, (state) => state.connection === connection)).toMatchObject(left);
+    page.refuseEvents = undefined;
+    store.refresh();
+    const back = await stateOf(store, (state) => state.connection === "live");
+    expect(back).toMatchObject({ loaded: true, truncated: true, tasks: [{ id: "a" }] });
+  });
+
   it("without a byte for 45 s it is dead; comments keep it alive", async () => {
     const clock = fakeClock();
     const { page } = await live([], { clock });

@@ -65,6 +65,13 @@ test("useTask loads the result once it is completed, tries again when the connec
   const loads = (await lab.asked()).length;
   await lab.put({ ...ended(mine, { status: "completed" }), statusMessage: "late" });
   expect((await lab.asked()).length).toBe(loads);
+  // Whoever is refused keeps nothing: neither the task nor its result.
+  await lab.set({ connection: "refused", loaded: false, tasks: [] });
+  await one.filter({ hasText: /^{"loading":true,/ }).waitFor();
+  await lab.set({ connection: "live", loaded: true });
+  expect(await one.innerText()).not.toContain("done");
+  await lab.put({ ...ended(mine, { status: "completed" }) });
+  await one.filter({ hasText: '"text":"done"' }).waitFor();
   await lab.remove("t1");
   await one.filter({ hasText: '"missing":true' }).waitFor();
 });
