@@ -25,7 +25,8 @@ export function ApprovalInbox(props: ApprovalInboxProps): ReactElement {
   const approvals = useApprovals(filter);
   const { loaded, truncated, connection } = useConnection();
   const Heading = `h${headingLevel}` as const;
-  const stale = connection === "reconnecting" || connection === "refused" || connection === "closed";
+  const refused = connection === "refused";
+  const stale = connection === "reconnecting" || connection === "closed";
   return (
     <section className={["taskrail-inbox", className].filter(Boolean).join(" ")} aria-labelledby={titleId}>
       <header className="taskrail-inbox-head">
@@ -33,14 +34,20 @@ export function ApprovalInbox(props: ApprovalInboxProps): ReactElement {
           {labels.inboxHeading}
         </Heading>
         <p className="taskrail-count" role="status">
-          {!loaded
-            ? labels.loading
-            : approvals.length === 0
-              ? labels.inboxEmpty
-              : labels.inboxCount(approvals.length)}
+          {refused
+            ? null
+            : !loaded
+              ? labels.loading
+              : approvals.length === 0
+                ? labels.inboxEmpty
+                : labels.inboxCount(approvals.length)}
         </p>
       </header>
-      <div role="status">{stale ? <p className="taskrail-note">{labels.notLive}</p> : null}</div>
+      <div role="status">
+        {refused || stale ? (
+          <p className="taskrail-note">{refused ? labels.signedOut : labels.notLive}</p>
+        ) : null}
+      </div>
       <ApprovalList
         approvals={approvals}
         keepClosedMs={keepClosedMs}

@@ -41,6 +41,8 @@ export interface Labels {
   readonly inboxEmpty: string;
   readonly inboxTruncated: string;
   readonly notLive: string;
+  /** The person is refused, and nothing is shown any more. */
+  readonly signedOut: string;
 
   /** What kind of question it is: confirmation, elicitation-form, elicitation-url, sampling, roots. */
   readonly question: (kind: string) => string;
@@ -59,7 +61,9 @@ export interface Labels {
   readonly youAnswered: string;
   readonly answeredBy: string;
   readonly answeredElsewhere: string;
+  /** Nobody answered in time, so the policy of the application did. */
   readonly answeredByPolicy: string;
+  /** The application's own code answered. */
   readonly answeredByHost: string;
   /** Why the question needs no answer any more: withdrawn, completed, failed, cancelled, lost, removed. */
   readonly over: (reason: string) => string;

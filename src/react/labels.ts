@@ -55,11 +55,11 @@ const PAGE_REFUSED: ReadonlyMap<string, string> = new Map([
 ]);
 
 const PAGE_WARNING: ReadonlyMap<string, string> = new Map([
-  ["punycode", "The host’s name has letters beyond a–z. It can look like another one."],
-  ["mixed-script", "The host’s name mixes alphabets, as names that pretend to be others do."],
+  ["punycode", "The site’s name has letters beyond a–z. It can look like another one."],
+  ["mixed-script", "The site’s name mixes alphabets, as names that pretend to be others do."],
   [
     "credentials",
-    "The address carries a user name before the host. Look at the host, not at what stands before it.",
+    "The address carries a user name before the site. Look at the site, not at what stands before it.",
   ],
   ["insecure", "The connection is not encrypted (http)."],
 ]);
@@ -97,6 +97,7 @@ export const defaultLabels: Labels = {
   inboxEmpty: "Nothing waits for an answer.",
   inboxTruncated: "There are more than are shown here.",
   notLive: "The connection is interrupted. What is shown may be old.",
+  signedOut: "You may not see these tasks, or no longer. Sign in again.",
 
   question: (kind) => QUESTION.get(kind) ?? kind,
   tool: "Tool",
@@ -113,10 +114,10 @@ export const defaultLabels: Labels = {
   youAnswered: "You answered",
   answeredBy: "Answered by",
   answeredElsewhere: "Answered",
-  answeredByPolicy: "Answered by the host’s policy",
-  answeredByHost: "Answered by the host",
+  answeredByPolicy: "Answered automatically",
+  answeredByHost: "Answered by the application",
   over: (reason) => OVER.get(reason) ?? "No answer is needed any more.",
-  refused: "The host refused.",
+  refused: "You may not answer this, or no longer. Sign in again.",
   failed: "The answer may not have arrived. Sending it again is safe.",
   notTaken: "The answer was not taken.",
   policyWillAnswer: (action) => `If nobody answers, the host answers “${ACTION.get(action) ?? action}” in`,

@@ -2,6 +2,7 @@
 import type { ReactElement } from "react";
 import type { TaskView } from "../approvals/wire.js";
 import { useLabels } from "./context.js";
+import { useConnection } from "./hooks.js";
 import { TaskCardBody, type TaskCardBase } from "./taskCardBody.js";
 import { useTask } from "./useTask.js";
 
@@ -23,13 +24,16 @@ export function TaskCard({ task, id, ...rest }: TaskCardProps): ReactElement {
 function TaskCardById({ id, ...rest }: TaskCardBase & { readonly id: string }): ReactElement {
   const labels = useLabels();
   const { task, missing } = useTask(id, { result: false });
+  const { connection } = useConnection();
   if (task !== undefined) return <TaskCardBody task={task} {...rest} />;
   return (
     <article
       className={["taskrail-card taskrail-task", rest.className].filter(Boolean).join(" ")}
       data-status=""
     >
-      <p className="taskrail-status-line">{missing ? labels.taskGone : labels.loading}</p>
+      <p className="taskrail-status-line">
+        {connection === "refused" ? labels.signedOut : missing ? labels.taskGone : labels.loading}
+      </p>
     </article>
   );
 }

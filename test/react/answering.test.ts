@@ -126,7 +126,7 @@ test("the stream tells of this card's own answer before the request ends: it sta
 test("the host's policy answered", async () => {
   const card = await lab.mount({ tasks: [confirm] });
   await lab.put(answered(confirm, { source: "policy", action: "decline" }));
-  await card.getByText("Answered by the host’s policy: declined").waitFor();
+  await card.getByText("Answered automatically: declined").waitFor();
 });
 
 test.each([
@@ -172,7 +172,7 @@ test("refused: the person can try again, or answer otherwise", async () => {
   const card = await lab.mount({ tasks: [confirm] });
   await press(card, "Accept");
   await lab.settle({ kind: "refused", message: "signed out" });
-  await card.getByRole("alert").getByText("The host refused.").waitFor();
+  await card.getByRole("alert").getByText("You may not answer this, or no longer. Sign in again.").waitFor();
   await press(card, "Dismiss");
   await lab.settle({ kind: "answered", answeredAt: new Date().toISOString() });
   await card.getByText("You answered: dismissed").waitFor();
@@ -216,6 +216,19 @@ test("what the policy will answer, and the time left, by the host's clock", asyn
     .getByText(/If nobody answers, the host answers “declined” in (2 min [0-5] s|1 min \d+ s)/)
     .waitFor();
   await card.getByText(/Time left 2 h 1 min/).waitFor();
+});
+
+test("an interruption and a refusal are told apart, and a refused page shows no question", async () => {
+  await lab.mount({ scene: "inbox", tasks: two });
+  await lab.set({ connection: "reconnecting" });
+  await page.getByText("The connection is interrupted. What is shown may be old.").waitFor();
+  await page.getByText("2 open questions").waitFor();
+  await lab.set({ connection: "refused", loaded: false, tasks: [] });
+  await page.getByText("You may not see these tasks, or no longer. Sign in again.").waitFor();
+  expect(await page.locator(".taskrail-inbox").innerText()).not.toMatch(/interrupted|open question|Loading/);
+  expect(await page.locator(".taskrail-approval").count()).toBe(0);
+  const card = await lab.mount({ scene: "task", state: { connection: "refused", loaded: false } });
+  await card.getByText("You may not see these tasks").waitFor();
 });
 
 test("the inbox keeps a closed card for a while, counts the open ones, and lets it go", async () => {

@@ -105,6 +105,7 @@ export const gallery: readonly Example[] = [
   },
   { name: "inbox", mount: { scene: "inbox", tasks: [question, asking(form({}), {}, "t2")] } },
   { name: "inbox-empty", mount: { scene: "inbox", state: { connection: "reconnecting", truncated: true } } },
+  { name: "inbox-refused", mount: { scene: "inbox", state: { connection: "refused", loaded: false } } },
   { name: "task-working", mount: { scene: "tasks", tasks: [running] } },
   {
     name: "task-asking",
