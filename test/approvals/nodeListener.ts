@@ -9,21 +9,14 @@ export function nodeListener(
   handle: (request: Request) => Promise<Response>,
 ): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
-    const gone = new AbortController();
-    res.once("close", () => gone.abort());
-    const hasBody = req.method !== "GET" && req.method !== "HEAD";
-    // `originalUrl` is Express's: the path before it was cut at the mount point.
-    const path = (req as { originalUrl?: string }).originalUrl ?? req.url ?? "/";
-    const request = new Request(`http://${req.headers.host ?? "localhost"}${path}`, {
-      method: req.method ?? "GET",
-      headers: Object.entries(req.headers).flatMap(([name, value]): [string, string][] =>
-        value === undefined ? [] : [[name, String(value)]],
-      ),
-      signal: gone.signal,
-      ...(hasBody
-        ? { body: Readable.toWeb(req) as unknown as ReadableStream<Uint8Array>, duplex: "half" }
-        : {}),
-    });
+    let request: Request;
+    try {
+      request = requestOf(req, res);
+    } catch {
+      // Whatever anybody sends comes here: no fetch request can have the method TRACE, for one.
+      res.writeHead(400, { connection: "close" }).end();
+      return;
+    }
     void handle(request)
       .then(async (response) => {
         res.writeHead(response.status, Object.fromEntries(response.headers));
@@ -32,4 +25,22 @@ export function nodeListener(
       })
       .catch(() => res.destroy());
   };
+}
+
+function requestOf(req: IncomingMessage & { originalUrl?: string }, res: ServerResponse): Request {
+  const gone = new AbortController();
+  res.once("close", () => gone.abort());
+  const hasBody = req.method !== "GET" && req.method !== "HEAD";
+  // `originalUrl` is Express's: the path before it was cut at the mount point.
+  const path = req.originalUrl ?? req.url ?? "/";
+  if (!path.startsWith("/")) throw new TypeError("Not a path");
+  // Not the header Host, which may say anything: the handler looks at that itself.
+  return new Request(`http://host.invalid${path}`, {
+    method: req.method ?? "GET",
+    headers: Object.entries(req.headers).map(([name, value]): [string, string] => [name, String(value)]),
+    signal: gone.signal,
+    ...(hasBody
+      ? { body: Readable.toWeb(req) as unknown as ReadableStream<Uint8Array>, duplex: "half" }
+      : {}),
+  });
 }
