@@ -1,5 +1,5 @@
 /** Owns how the page asks the host: addresses, headers, a time limit, and reading refusals. It keeps no state. */
-import { linkSignals } from "../internal/abort.js";
+import { linkSignals, raceSignal } from "../internal/abort.js";
 import type { Clock } from "../internal/clock.js";
 import { isObject, type JsonObject } from "../internal/json.js";
 import { TasksStoreError } from "./tasksStoreError.js";
@@ -31,12 +31,15 @@ export interface HostAnswer {
 
 /** Asks the host. */
 export interface HostRequests {
-  /** The response as it comes, whatever its status. Rejects with `TasksStoreError`, or the signal's reason. */
-  open(route: string, init: RequestInit): Promise<Response>;
+  /** The response as it comes, whatever its status. Rejects with `TasksStoreError`, or the signal's reason once that aborts. */
+  open(route: string, init: AbortableInit): Promise<Response>;
   get(route: string, query: string, signal?: AbortSignal): Promise<HostAnswer>;
   /** Rejects with `TasksStoreError` as `get`: for refusals, and where nobody can say what became of it. */
   post(route: string, body: JsonObject): Promise<HostAnswer>;
 }
+
+/** Of a request that somebody can end: neither the page's `headers` nor its `fetch` need heed the signal. */
+export type AbortableInit = RequestInit & { readonly signal: AbortSignal };
 
 /** Longer than any answer takes; nobody waits for ever at a dead connection. */
 const TIME_LIMIT_MS = 30_000;
@@ -47,22 +50,33 @@ export function createHostRequests(address: HostAddress): HostRequests {
   const [, path = "", search = ""] = /^([^?#]*)(\?[^#]*)?/.exec(address.url) ?? [];
   const base = path.replace(/\/+$/, "");
 
-  async function open(route: string, init: RequestInit, query = ""): Promise<Response> {
-    const given = typeof address.headers === "function" ? await headersOf(address.headers) : address.headers;
+  async function open(route: string, init: AbortableInit, query = ""): Promise<Response> {
+    const { signal } = init;
+    const given =
+      typeof address.headers === "function"
+        ? await raceSignal(headersOf(address.headers), signal)
+        : address.headers;
     const own = (init.headers ?? {}) as Record<string, string>;
     const joined = query === "" ? search : `${search === "" ? "?" : `${search}&`}${query}`;
-    // Looked up late: the page may have it replaced, and a server that only renders may have none.
-    const send: StoreFetch = address.fetch ?? ((url, more) => globalThis.fetch(url, more));
+    const sent = send(`${base}/${route}${joined}`, {
+      ...init,
+      headers: { ...given, ...own },
+      ...(address.credentials === undefined ? {} : { credentials: address.credentials }),
+    });
     try {
-      return await send(`${base}/${route}${joined}`, {
-        ...init,
-        headers: { ...given, ...own },
-        ...(address.credentials === undefined ? {} : { credentials: address.credentials }),
-      });
+      return await raceSignal(sent, signal);
     } catch (cause) {
-      if (init.signal?.aborted === true) throw init.signal.reason;
-      throw new TasksStoreError("The host cannot be reached", { cause });
+      if (!signal.aborted) throw new TasksStoreError("The host cannot be reached", { cause });
+      // A fetch that does not heed the signal may answer yet: nobody would read that, or close it.
+      sent.then(({ body }) => body?.cancel()).catch(() => undefined);
+      throw signal.reason;
     }
+  }
+
+  /** Looked up late: the page may have it replaced, and a server that only renders may have none. */
+  async function send(url: string, init: RequestInit): Promise<Response> {
+    const own = address.fetch;
+    return own === undefined ? globalThis.fetch(url, init) : own(url, init);
   }
 
   async function ask(route: string, init: RequestInit, query = ""): Promise<HostAnswer> {
@@ -112,7 +126,7 @@ export function refusalError(response: Response, body: JsonObject | undefined): 
 
 /** The body as a JSON object, or undefined. Rejects only with the signal's reason, or when the connection breaks. */
 export async function bodyOf(response: Response, signal: AbortSignal): Promise<JsonObject | undefined> {
-  const text = await response.text().catch((cause: unknown) => {
+  const text = await raceSignal(response.text(), signal).catch((cause: unknown) => {
     if (signal.aborted) throw signal.reason;
     throw new TasksStoreError("The host's answer broke off", { status: response.status, cause });
   });

@@ -416,6 +416,50 @@ describe("answers", () => {
     expect(await store.answer("a", "go", accept)).toMatchObject({ kind: "answered" });
   });
 
+  it("headers() that never answers holds nothing up for longer than the host may", async () => {
+    const clock = fakeClock();
+    const page = await host();
+    page.onEvents = (stream) => stream.send("snapshot", snapshot());
+    page.reply = { status: 200, body: { answeredAt: AT } };
+    let hangs = true;
+    const headers = (): Record<string, string> | Promise<never> =>
+      hangs ? new Promise(() => undefined) : {};
+    const store = storeOf(page.url, { clock, headers });
+    store.subscribe(() => undefined);
+    const lost = store.answer("a", "go", accept);
+    const loading = expect(store.load("a")).rejects.toThrow("30000 ms");
+    await clock.advance(30_000);
+    expect(await lost).toMatchObject({ kind: "failed" });
+    await loading;
+    await clock.advance(15_000);
+    await stateOf(store, ({ connection }) => connection === "reconnecting");
+    await clock.advance(clock.nextInMs);
+    hangs = false;
+    store.refresh();
+    await stateOf(store, ({ connection }) => connection === "live");
+    expect(await store.answer("a", "go", accept)).toMatchObject({ kind: "answered" });
+    expect(page.requests("answer")).toHaveLength(1);
+  });
+
+  it("so does a fetch that never heeds its signal; what it brings too late is closed", async () => {
+    const clock = fakeClock();
+    const late: ((response: Response) => void)[] = [];
+    const store = storeOf("https://host.example/approvals", {
+      clock,
+      fetch: () => new Promise((resolve) => late.push(resolve)),
+    });
+    store.subscribe(() => undefined);
+    const lost = store.answer("a", "go", accept);
+    await until(() => late.length === 2);
+    await clock.advance(30_000);
+    expect(await lost).toMatchObject({ kind: "failed" });
+    store.refresh();
+    await until(() => late.length === 3);
+    const cancel = vi.fn();
+    late[0]?.(new Response(new ReadableStream({ cancel })));
+    await until(() => cancel.mock.calls.length === 1);
+  });
+
   it("cancelling is shown at once; one wish is under way per call", async () => {
     const { page, store } = await live([view("a")]);
     page.reply = { status: 202, body: {} };
