@@ -3,7 +3,7 @@
  * client told of at once, and the whole store now and then for what other processes did. It writes to no stream itself.
  */
 import type { TaskClient } from "../client/taskClient.js";
-import { ClientClosedError } from "../errors.js";
+import { ClientClosedError, StoreError } from "../errors.js";
 import type { Clock, StopTimer } from "../internal/clock.js";
 import { snapshotOf } from "./snapshot.js";
 import { inOrder } from "./taskOrder.js";
@@ -41,6 +41,8 @@ export interface FeedOptions {
 
 /** Reading the store takes at most one part in so many of the time. */
 const REST_FACTOR = 19;
+/** A reading that takes longer than this, and ten times `refreshMs`, is not waited for any more. */
+const GIVE_UP_MS = 30_000;
 
 interface Entry {
   readonly view: TaskView;
@@ -60,6 +62,8 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
   let failing = false;
   let stopTimer: StopTimer | undefined;
   let stopListening: (() => void) | undefined;
+  /** Ends the wait for the reading that is under way. */
+  let abandon: ((error: Error) => void) | undefined;
   /** Which start of the watcher this is: what an earlier one still reads is nobody's business. */
   let life = 0;
 
@@ -85,6 +89,9 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
     stopTimer?.();
     stopTimer = undefined;
     first = undefined;
+    abandon?.(new ClientClosedError());
+    // What an earlier life still waits for holds up no later one.
+    working = false;
     entries = new Map();
     truncated = false;
     dirty.clear();
@@ -110,25 +117,24 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
   async function work(mine: number): Promise<void> {
     if (working) return;
     working = true;
-    try {
-      await first;
-      while (mine === life && (dirty.size > 0 || allDue)) {
+    // Where it fails, nobody has joined.
+    await first?.catch(() => undefined);
+    while (mine === life && (dirty.size > 0 || allDue)) {
+      try {
         if (allDue) await readAll(mine);
         else await readMarked(mine);
+      } catch (error) {
+        // The next reading of the whole store makes up for it.
+        if (mine === life) report(error);
       }
-    } catch (error) {
-      // The next reading of the whole store makes up for it.
-      if (mine === life) report(error);
-    } finally {
-      working = false;
-      if (mine !== life && (dirty.size > 0 || allDue)) void work(life);
     }
+    if (mine === life) working = false;
   }
 
   async function readMarked(mine: number): Promise<void> {
     const ids = [...dirty];
     dirty.clear();
-    const handles = await Promise.all(ids.map((id) => client.task(id)));
+    const handles = await inTime(Promise.all(ids.map((id) => client.task(id))));
     if (mine !== life) return;
     const next = new Map(entries);
     for (const [i, id] of ids.entries()) {
@@ -150,19 +156,39 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
     allDue = false;
     dirty.clear();
     const startedAt = clock.monotonic();
+    let restMs = 0;
     try {
-      const { tasks, truncated: isMore } = await snapshotOf(client, { clock, maxTasks, views });
+      const reading = snapshotOf(client, { clock, maxTasks, views });
+      const { tasks, truncated: isMore } = await inTime(reading);
       if (mine !== life) return;
       failing = false;
+      restMs = (clock.monotonic() - startedAt) * REST_FACTOR;
       publish(new Map(tasks.map((view) => [view.id, entryOf(view)])), isMore);
     } finally {
-      if (mine === life) planNext(clock.monotonic() - startedAt);
+      if (mine === life) planNext(restMs);
     }
   }
 
-  function planNext(tookMs: number): void {
+  /** A store that never answers would hold up everything that comes after. What it answers later is not looked at. */
+  async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
+    let stopWaiting: StopTimer | undefined;
+    const late = new Promise<never>((_, reject) => {
+      abandon = reject;
+      stopWaiting = clock.setTimer(10 * refreshMs + GIVE_UP_MS, () =>
+        reject(new StoreError("The store did not answer in time")),
+      );
+    });
+    try {
+      return await Promise.race([reading, late]);
+    } finally {
+      abandon = undefined;
+      stopWaiting?.();
+    }
+  }
+
+  function planNext(restMs: number): void {
     stopTimer?.();
-    stopTimer = clock.setTimer(Math.max(refreshMs, tookMs * REST_FACTOR), () => {
+    stopTimer = clock.setTimer(Math.max(refreshMs, restMs), () => {
       allDue = true;
       void work(life);
     });

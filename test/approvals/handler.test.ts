@@ -5,7 +5,7 @@ import {
   type ApprovalsHandlerOptions,
   type Authorization,
 } from "../../src/approvals/index.js";
-import { TaskClient } from "../../src/index.js";
+import { StoreError, TaskClient } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import type { FakeClock } from "../../src/testing/index.js";
 import {
@@ -52,12 +52,13 @@ function watchedStore(clock: FakeClock) {
     (() => {
       throw new Error("testStore has entries");
     });
-  const reading = { count: 0, slowMs: 0, fails: false };
+  const reading = { count: 0, slowMs: 0, fails: false, hangs: false };
   return Object.assign(store, {
     reading,
     async *entries(prefix: string) {
       reading.count += 1;
       if (reading.fails) throw new Error("unreachable");
+      if (reading.hangs) await new Promise<never>(() => undefined);
       if (reading.slowMs > 0) await new Promise<void>((resolve) => clock.setTimer(reading.slowMs, resolve));
       yield* all(prefix);
     },
@@ -423,6 +424,48 @@ describe("the stream", () => {
     await startTask(run, { callId: "a" });
     expect(taskOf(await run.within(stream.next(), 60_000))).toMatchObject({ id: "a" });
     await stream.close();
+  });
+
+  it("a reading of the store that never ends is given up, told of once, and tried again", async () => {
+    const clock = virtualClock();
+    const store = watchedStore(clock);
+    const run = await rig(asking, { clock, store });
+    const onError = vi.fn();
+    const handler = approvalsHandler(run.client, { authorize, clock, onError });
+    const stream = await open(handler);
+    await stream.next();
+    store.reading.hangs = true;
+    await clock.advance(200_000);
+    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.any(StoreError));
+    store.reading.hangs = false;
+    await startTask(run, { callId: "a" });
+    expect(taskOf(await run.within(stream.next(), 100_000))).toMatchObject({ id: "a" });
+    await stream.close();
+  });
+
+  it("a reading that never ends holds up nobody who comes later, and leaves no timer", async () => {
+    const clock = virtualClock();
+    const store = watchedStore(clock);
+    const run = await rig(asking, { clock, store });
+    const timersBefore = clock.timers;
+    const handler = approvalsHandler(run.client, { authorize, clock });
+    const first = await open(handler);
+    await first.next();
+    store.reading.hangs = true;
+    await clock.advance(5000);
+    await first.close();
+    expect(clock.timers).toBe(timersBefore);
+    store.reading.hangs = false;
+    const second = await open(handler);
+    await second.next();
+    await startTask(run, { callId: "a" });
+    expect(taskOf(await run.within(second.next(), 10_000))).toMatchObject({ id: "a" });
+    store.reading.hangs = true;
+    await clock.advance(3000);
+    await second.close();
+    // Nothing can be read at all: a stream does not begin, and says so.
+    const refused = await run.within(get(handler, "events"), 60_000);
+    expect(await refusal(refused)).toMatchObject({ status: 503, code: "unavailable" });
   });
 
   it("more calls than are sent: the page hears that there are more, and the oldest leave", async () => {
