@@ -1,4 +1,4 @@
-/** Owns one page's stream of events: bounded, kept alive, ended in time. What a slow page missed becomes one fresh snapshot. */
+/** Owns one page's stream of events: bounded, kept alive, ended in time and with the right to see it. What a slow page missed becomes one fresh snapshot. */
 import type { Clock, StopTimer } from "../internal/clock.js";
 import type { Feed, FeedReader } from "./feed.js";
 
@@ -13,6 +13,9 @@ export interface FeedStreamOptions {
   readonly clock: Clock;
   readonly keepAliveMs: number;
   readonly maxStreamMs: number;
+  readonly reauthorizeMs: number;
+  /** Whether whoever opened the stream may still see it. Never rejects. */
+  readonly isStillAllowed: () => Promise<boolean>;
   /** The request's: aborts when the page is gone. Some runtimes have none, and cancel the stream. */
   readonly signal: AbortSignal | undefined;
 }
@@ -22,7 +25,7 @@ export async function openStream(
   feed: Feed,
   options: FeedStreamOptions,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { clock, keepAliveMs, maxStreamMs, signal } = options;
+  const { clock, keepAliveMs, maxStreamMs, reauthorizeMs, isStillAllowed, signal } = options;
   const encoder = new TextEncoder();
   /** By call: only the newest state counts. */
   const pending = new Map<string, string>();
@@ -31,7 +34,7 @@ export async function openStream(
   let over = false;
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const membership: { leave?: () => void } = {};
-  const timers: { beat?: StopTimer; limit?: StopTimer } = {};
+  const timers: { beat?: StopTimer; limit?: StopTimer; check?: StopTimer } = {};
 
   const reader: FeedReader = {
     changed(id, text) {
@@ -82,6 +85,19 @@ export async function openStream(
     });
   }
 
+  /** Asks again and again. No answer until it is time to ask again counts as a refusal. */
+  function check(): void {
+    timers.check = clock.setTimer(reauthorizeMs, () => {
+      timers.check = clock.setTimer(reauthorizeMs, finish);
+      void isStillAllowed().then((isAllowed) => {
+        if (over) return;
+        timers.check?.();
+        if (isAllowed) check();
+        else finish();
+      });
+    });
+  }
+
   /** Ends the stream. A page that takes nothing would keep its end waiting too: that one is broken off. */
   function finish(): void {
     if (over) return;
@@ -95,6 +111,7 @@ export async function openStream(
     over = true;
     timers.beat?.();
     timers.limit?.();
+    timers.check?.();
     signal?.removeEventListener("abort", finish);
     pending.clear();
     membership.leave?.();
@@ -113,6 +130,7 @@ export async function openStream(
         signal?.addEventListener("abort", finish, { once: true });
         timers.limit = clock.setTimer(maxStreamMs, finish);
         beat();
+        check();
         flush();
       },
       pull: flush,

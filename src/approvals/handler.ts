@@ -38,6 +38,7 @@ interface Admitted {
   readonly request: Request;
   readonly url: URL;
   readonly client: TaskClient;
+  readonly scope: string;
   readonly actor: string;
 }
 
@@ -77,7 +78,18 @@ export function approvalsHandler(tasks: TasksSource, options: ApprovalsHandlerOp
     const allowed = await settings.authorize(request);
     if (allowed instanceof Response) return allowed;
     const { scope, actor } = checkedPrincipal(allowed);
-    return routes[route]({ request, url, actor, client: await clientOf(scope) });
+    return routes[route]({ request, url, scope, actor, client: await clientOf(scope) });
+  }
+
+  /** Never rejects. */
+  async function isAllowedAgain(request: Request, scope: string): Promise<boolean> {
+    try {
+      const allowed = await settings.authorize(request);
+      return !(allowed instanceof Response) && checkedPrincipal(allowed).scope === scope;
+    } catch (error) {
+      if (refusalOf(error).told) tell(error);
+      return false;
+    }
   }
 
   async function clientOf(scope: string): Promise<TaskClient> {
@@ -99,11 +111,13 @@ export function approvalsHandler(tasks: TasksSource, options: ApprovalsHandlerOp
     async task({ client, url }) {
       return jsonResponse(200, detailOf(await found(client, idOf(url)), views));
     },
-    async events({ client, request }) {
+    async events({ client, request, scope }) {
       const headers = { "content-type": "text/event-stream", ...FIXED, ...STREAM_HEADERS };
       if (request.method === "HEAD") return new Response(null, { headers });
       const feed = feedOf(client);
-      return new Response(await openStream(feed, { ...settings, signal: request.signal }), { headers });
+      const isStillAllowed = () => isAllowedAgain(request, scope);
+      const stream = await openStream(feed, { ...settings, isStillAllowed, signal: request.signal });
+      return new Response(stream, { headers });
     },
     async answer({ client, request, actor }) {
       const body = answerBody(await readBody(request, settings.maxBodyBytes));

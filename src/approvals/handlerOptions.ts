@@ -18,7 +18,7 @@ export type Authorization = Principal | Response | undefined | null | false;
 /** Options of {@link approvalsHandler}. All times in milliseconds. */
 export interface ApprovalsHandlerOptions {
   /**
-   * Says who sent the request, or refuses. Called for every request, and again whenever a page's stream is renewed.
+   * Says who sent the request, or refuses. Called for every request, and again while a stream is open (`reauthorizeMs`).
    * There is no default that lets anybody in. Look at its headers, or read the body of a clone. What it throws is answered as 500 and told to `onError`.
    */
   readonly authorize: (request: Request) => Authorization | Promise<Authorization>;
@@ -32,6 +32,11 @@ export interface ApprovalsHandlerOptions {
   readonly keepAliveMs?: number | undefined;
   /** After so long a stream ends; the page comes back, and is authorised again. Default 600 000. */
   readonly maxStreamMs?: number | undefined;
+  /**
+   * While a stream is open: how often `authorize` is asked again, with the stream's own request. Anything but a
+   * principal of the same scope ends the stream, also no answer until it is asked the next time. Default 60 000.
+   */
+  readonly reauthorizeMs?: number | undefined;
   /**
    * While a stream is open: how often the store is read for what other processes did. Longer by itself where reading
    * would take more than a twentieth of the time. Default 2000.
@@ -56,6 +61,7 @@ export interface HandlerSettings {
   readonly maxBodyBytes: number;
   readonly keepAliveMs: number;
   readonly maxStreamMs: number;
+  readonly reauthorizeMs: number;
   readonly refreshMs: number;
   readonly maxTasks: number;
   readonly clock: Clock;
@@ -69,6 +75,7 @@ const KNOWN = [
   "maxBodyBytes",
   "keepAliveMs",
   "maxStreamMs",
+  "reauthorizeMs",
   "refreshMs",
   "maxTasks",
   "clock",
@@ -88,6 +95,7 @@ export function handlerSettings(given: ApprovalsHandlerOptions): HandlerSettings
     maxBodyBytes: positive("maxBodyBytes", given.maxBodyBytes, 262_144),
     keepAliveMs: positive("keepAliveMs", given.keepAliveMs, 15_000),
     maxStreamMs: positive("maxStreamMs", given.maxStreamMs, 600_000),
+    reauthorizeMs: positive("reauthorizeMs", given.reauthorizeMs, 60_000),
     refreshMs: positive("refreshMs", given.refreshMs, 2000),
     maxTasks: Math.ceil(positive("maxTasks", given.maxTasks, 200)),
     clock: clockOf(given.clock),

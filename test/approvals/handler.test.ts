@@ -77,6 +77,7 @@ describe("options", () => {
     ["maxBodyBytes", { authorize, maxBodyBytes: 0 }],
     ["keepAliveMs", { authorize, keepAliveMs: NaN }],
     ["maxStreamMs", { authorize, maxStreamMs: Infinity }],
+    ["reauthorizeMs", { authorize, reauthorizeMs: -1 }],
     ["refreshMs", { authorize, refreshMs: "2000" }],
     ["maxTasks", { authorize, maxTasks: -1 }],
     ["context", { authorize, context: "all" }],
@@ -339,6 +340,38 @@ describe("the stream", () => {
     await run.clock.advance(3600);
     expect((await text).match(/^:$/gm)).toHaveLength(3);
   });
+
+  it.each([
+    ["refuses", () => undefined, 0],
+    ["answers a response", () => new Response(null, { status: 401 }), 0],
+    ["knows another scope", () => ({ scope: "other", actor: "Ada" }), 0],
+    ["throws", () => Promise.reject(new Error("no session store")), 1],
+    ["answers nonsense", () => ({}) as never, 1],
+    ["never answers", () => new Promise<never>(() => undefined), 0],
+  ])(
+    "ends once authorize %s of its request, asked again every reauthorizeMs",
+    async (_what, later, tells) => {
+      const run = await rig(asking);
+      let answers: ApprovalsHandlerOptions["authorize"] = authorize;
+      const asked = vi.fn((request: Request) => answers(request));
+      const onError = vi.fn();
+      const before = run.clock.timers;
+      const options = { authorize: asked, clock: run.clock, reauthorizeMs: 1000, onError };
+      const handler = approvalsHandler(run.client, options);
+      const request = new Request(`${BASE}/events`);
+      const stream = readStream(await handler(request));
+      await stream.next();
+      await run.clock.advance(5500);
+      expect(asked).toHaveBeenCalledTimes(6);
+      expect(asked.mock.calls.every(([each]) => each === request)).toBe(true);
+      const ended = stream.ended();
+      answers = later;
+      await run.clock.advance(2000);
+      await ended;
+      expect(onError).toHaveBeenCalledTimes(tells);
+      expect(run.clock.timers).toBe(before);
+    },
+  );
 
   it.each([
     ["calls", 400, 10],
