@@ -4,16 +4,15 @@
  */
 import type { ReactElement } from "react";
 import { ChoiceList } from "./choiceList.js";
-import { FieldFrame, type FieldProps } from "./fieldFrame.js";
+import { FieldFrame, FieldName, type FieldProps } from "./fieldFrame.js";
 import { useLabels } from "./context.js";
-import { ServerName } from "./serverText.js";
 
 export function BooleanField(props: FieldProps): ReactElement {
   const { field, id, value, onValue } = props;
   const labels = useLabels();
   if (typeof field.default === "boolean") {
     return (
-      <FieldFrame {...props} group>
+      <FieldFrame {...props} group="box">
         {({ id: controlId, "aria-describedby": describedBy, "aria-invalid": invalid }) => (
           <label className="taskrail-choice" htmlFor={controlId}>
             <input
@@ -24,7 +23,9 @@ export function BooleanField(props: FieldProps): ReactElement {
               checked={value === true}
               onChange={(event) => onValue(field.name, event.target.checked)}
             />
-            <ServerName text={field.label} />
+            <span className="taskrail-label">
+              <FieldName field={field} />
+            </span>
           </label>
         )}
       </FieldFrame>

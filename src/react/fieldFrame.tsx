@@ -24,11 +24,22 @@ export interface ControlProps {
 }
 
 export interface FieldFrameProps extends FieldProps {
-  /** True: several controls, which share the name. */
-  readonly group?: "radiogroup" | true | undefined;
+  /** True: several controls, which share the name. `box`: one control that has its name beside it, as `FieldName`. */
+  readonly group?: "radiogroup" | "box" | true | undefined;
   /** One more line below the control. */
   readonly note?: ReactNode;
   readonly children: (control: ControlProps) => ReactNode;
+}
+
+/** The field's name, and whether it must be filled in. */
+export function FieldName({ field }: { readonly field: FormField }): ReactElement {
+  const labels = useLabels();
+  return (
+    <>
+      <ServerName text={field.label} />{" "}
+      <span className="taskrail-need">({field.required ? labels.required : labels.optional})</span>
+    </>
+  );
 }
 
 export function FieldFrame(props: FieldFrameProps): ReactElement {
@@ -50,12 +61,7 @@ export function FieldFrame(props: FieldFrameProps): ReactElement {
     "aria-invalid": error !== undefined,
     "aria-required": field.required,
   };
-  const name = (
-    <>
-      <ServerName text={field.label} />{" "}
-      <span className="taskrail-need">({field.required ? labels.required : labels.optional})</span>
-    </>
-  );
+  const name = <FieldName field={field} />;
   const inside = (
     <>
       {field.help === undefined ? null : (
@@ -68,7 +74,7 @@ export function FieldFrame(props: FieldFrameProps): ReactElement {
           {labels.secretWarning}
         </p>
       )}
-      {children(control)}
+      {group === "box" ? null : children(control)}
       {hint === undefined ? null : (
         <p className="taskrail-help" id={`${id}-hint`}>
           {hint}
@@ -91,6 +97,14 @@ export function FieldFrame(props: FieldFrameProps): ReactElement {
       )}
     </>
   );
+  if (group === "box") {
+    return (
+      <div className="taskrail-field" data-invalid={error !== undefined}>
+        {children(control)}
+        {inside}
+      </div>
+    );
+  }
   if (group === undefined) {
     return (
       <div className="taskrail-field" data-invalid={error !== undefined}>

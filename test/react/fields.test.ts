@@ -135,11 +135,17 @@ test("limits are said before and after", async () => {
 });
 
 test("yes or no: a checkbox for the server's default; without one nobody decides for the person", async () => {
-  let card = await one({ type: "boolean", default: true });
-  expect(await card.getByRole("checkbox").isChecked()).toBe(true);
+  let card = await one({ type: "boolean", default: true, title: "Quiet car", description: "No calls" });
+  expect(await card.getByRole("checkbox", { name: "Quiet car (optional)" }).isChecked()).toBe(true);
+  // Its name is said once, beside the box.
+  expect((await card.innerText()).match(/Quiet car/g)).toHaveLength(1);
+  expect(await card.getByRole("group").count()).toBe(0);
   await card.getByRole("checkbox").click();
   await accept(card);
   expect(await sent()).toEqual({ f: false });
+
+  card = await one({ type: "boolean", default: true, title: "Quiet car" }, true);
+  await card.getByRole("checkbox", { name: "Quiet car (required)" }).waitFor();
 
   card = await one({ type: "boolean" }, true);
   await accept(card);
