@@ -1,7 +1,7 @@
 /** Owns the foot of an open question: what went wrong, how long there is, and the buttons that are handed in. */
-import type { ReactElement, ReactNode } from "react";
+import { useContext, type ReactElement, type ReactNode } from "react";
 import type { Approval } from "../approvals/storeTypes.js";
-import { useLabels } from "./context.js";
+import { InsideTask, useLabels } from "./context.js";
 import { visibleText } from "./visibleText.js";
 import { TimeUntil } from "./timeText.js";
 import type { Answering } from "./useAnswering.js";
@@ -17,6 +17,7 @@ export interface ApprovalFootProps {
 export function ApprovalFoot({ approval, answering, problem, children }: ApprovalFootProps): ReactElement {
   const labels = useLabels();
   const { task, input } = approval;
+  const insideTask = useContext(InsideTask);
   const trouble = problem ?? troubleOf(answering, labels);
   const again =
     problem === undefined && (answering.state.kind === "failed" || answering.state.kind === "refused");
@@ -34,15 +35,18 @@ export function ApprovalFoot({ approval, answering, problem, children }: Approva
       {input.answeredByPolicyAt === undefined ? null : (
         <p className="taskrail-meta">
           <span>
-            {labels.policyWillAnswer(input.policyAction ?? "answered")}{" "}
-            <TimeUntil at={input.answeredByPolicyAt} over={labels.timeIsUp} />
+            <TimeUntil at={input.answeredByPolicyAt}>
+              {(left) => labels.policyWillAnswer(input.policyAction ?? "answered", left)}
+            </TimeUntil>
           </span>
         </p>
       )}
-      {task.expiresAt === undefined ? null : (
+      {task.expiresAt === undefined || insideTask ? null : (
         <p className="taskrail-meta">
           <span>
-            {labels.timeLeft} <TimeUntil at={task.expiresAt} over={labels.timeIsUp} />
+            <TimeUntil at={task.expiresAt}>
+              {(left) => (left === undefined ? labels.timeIsUp : `${labels.taskEnds} ${left}`)}
+            </TimeUntil>
           </span>
         </p>
       )}

@@ -25,6 +25,9 @@ export interface TasksContextValue extends ReviewHandlers {
 
 export const TasksContext = createContext<TasksContextValue | undefined>(undefined);
 
+/** True for what is drawn inside of a task's card, which says already what there is to say of the task. */
+export const InsideTask = createContext(false);
+
 /** Throws outside of a `TasksProvider`. */
 export function useTasksContext(): TasksContextValue {
   const value = useContext(TasksContext);

@@ -70,7 +70,10 @@ export interface Labels {
   readonly refused: string;
   readonly failed: string;
   readonly notTaken: string;
-  readonly policyWillAnswer: (action: string) => string;
+  /** What the policy will do, as of `action`; `left` is the time until then in words, undefined once it has passed. */
+  readonly policyWillAnswer: (action: string, left: string | undefined) => string;
+  /** Before the time that is left to the question's task. */
+  readonly taskEnds: string;
 
   readonly required: string;
   readonly optional: string;

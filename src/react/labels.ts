@@ -120,7 +120,11 @@ export const defaultLabels: Labels = {
   refused: "You may not answer this, or no longer. Sign in again.",
   failed: "The answer may not have arrived. Sending it again is safe.",
   notTaken: "The answer was not taken.",
-  policyWillAnswer: (action) => `If nobody answers, the host answers “${ACTION.get(action) ?? action}” in`,
+  policyWillAnswer: (action, left) =>
+    left === undefined
+      ? `It is about to be ${ACTION.get(action) ?? "answered"} automatically`
+      : `Without an answer it is ${ACTION.get(action) ?? "answered"} automatically in ${left}`,
+  taskEnds: "The task ends in",
 
   required: "required",
   optional: "optional",

@@ -4,7 +4,7 @@ import { approvalsOf } from "../approvals/taskFilter.js";
 import type { TaskView } from "../approvals/wire.js";
 import { ApprovalList } from "./approvalList.js";
 import { CancelTask } from "./cancelTask.js";
-import { useLabels, type ReviewHandlers } from "./context.js";
+import { InsideTask, useLabels, type ReviewHandlers } from "./context.js";
 import { ServerName, ServerText } from "./serverText.js";
 import { TaskAnswers } from "./taskAnswers.js";
 import { TaskOutcome } from "./taskOutcome.js";
@@ -68,12 +68,14 @@ export function TaskCardBody(props: TaskCardBase & { readonly task: TaskView }):
       )}
       {isUnshown(task) ? <p className="taskrail-note">{labels.cannotBeShown}</p> : null}
       {questions ? (
-        <ApprovalList
-          approvals={approvals}
-          headingLevel={NEXT[headingLevel]}
-          onSample={onSample}
-          onRoots={onRoots}
-        />
+        <InsideTask.Provider value={true}>
+          <ApprovalList
+            approvals={approvals}
+            headingLevel={NEXT[headingLevel]}
+            onSample={onSample}
+            onRoots={onRoots}
+          />
+        </InsideTask.Provider>
       ) : null}
       {task.answers.length === 0 ? null : <TaskAnswers answers={task.answers} />}
       {task.outcome === undefined ? null : <TaskOutcome task={task} outcome={task.outcome} />}

@@ -21,7 +21,9 @@ export function TaskTimes({ task }: { readonly task: TaskView }): ReactElement {
       </span>
       {expiresAt === undefined ? null : (
         <span>
-          {labels.timeLeft} <TimeUntil at={expiresAt} over={labels.timeIsUp} />
+          <TimeUntil at={expiresAt}>
+            {(left) => (left === undefined ? labels.timeIsUp : `${labels.timeLeft} ${left}`)}
+          </TimeUntil>
         </span>
       )}
     </>

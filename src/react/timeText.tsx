@@ -36,12 +36,16 @@ export function TimeSince({ at }: { readonly at: string }): ReactElement {
   return <span className="taskrail-time">{now === undefined ? "…" : duration(now - Date.parse(at))}</span>;
 }
 
-/** How long it is until then, ticking; `over` once it has passed. */
-export function TimeUntil({ at, over }: { readonly at: string; readonly over: string }): ReactElement {
+/** How long it is until then, ticking, in a sentence that is made anew; it gets undefined once the time has passed. */
+export function TimeUntil(props: {
+  readonly at: string;
+  readonly children: (left: string | undefined) => string;
+}): ReactElement {
   const { duration } = useLabels();
   const now = useNow();
-  const left = now === undefined ? undefined : Date.parse(at) - now;
-  return <span className="taskrail-time">{left === undefined ? "…" : left > 0 ? duration(left) : over}</span>;
+  const left = now === undefined ? undefined : Date.parse(props.at) - now;
+  const text = left === undefined ? "…" : left > 0 ? duration(left) : undefined;
+  return <span className="taskrail-time">{props.children(text)}</span>;
 }
 
 function localText(at: string, locale: string | undefined): string {

@@ -213,9 +213,31 @@ test("what the policy will answer, and the time left, by the host's clock", asyn
     state: { clockOffsetMs: hostAhead },
   });
   await card
-    .getByText(/If nobody answers, the host answers “declined” in (2 min [0-5] s|1 min \d+ s)/)
+    .getByText(/^Without an answer it is declined automatically in (2 min [0-5] s|1 min \d+ s)$/)
     .waitFor();
-  await card.getByText(/Time left 2 h 1 min/).waitFor();
+  await card.getByText(/^The task ends in 2 h 1 min$/).waitFor();
+  // Inside a task's card the task's own time is said once, by the task.
+  await lab.mount({
+    scene: "tasks",
+    tasks: [{ ...asks, expiresAt: at(7_300_000) }],
+    state: { clockOffsetMs: hostAhead },
+  });
+  await page.getByText(/^Time left 2 h 1 min$/).waitFor();
+  await page.getByText(/^Without an answer it is declined/).waitFor();
+  expect(await page.getByText("The task ends in").count()).toBe(0);
+});
+
+test.each([
+  ["accept", "accepted"],
+  ["decline", "declined"],
+  ["cancel", "dismissed"],
+  ["answered", "answered"],
+])("the policy's time is up, and so is the task's (%s)", async (policyAction, word) => {
+  const asks = asking(form({}), { answeredByPolicyAt: "2026-03-04T10:00:01.000Z", policyAction });
+  const card = await lab.mount({ tasks: [{ ...asks, expiresAt: "2026-03-04T10:00:02.000Z" }] });
+  await card.getByText(new RegExp(`^It is about to be ${word} automatically$`)).waitFor();
+  await card.getByText(/^Time is up$/).waitFor();
+  expect(await card.innerText()).not.toMatch(/ends in/);
 });
 
 test("an interruption and a refusal are told apart, and a refused page shows no question", async () => {

@@ -2,6 +2,7 @@
 import { StrictMode, version } from "react";
 import { createRoot, hydrateRoot, type Root } from "react-dom/client";
 import type { TasksState, TaskView } from "../../../src/react/index.js";
+import { flushSync } from "react-dom";
 import { Scene, type SceneOptions } from "./scenes.js";
 import { createScriptedStore, type ScriptedStore } from "./scriptedStore.js";
 
@@ -44,8 +45,10 @@ const lab: Lab = {
     const main = document.querySelector("main");
     if (main === null) throw new Error("no main");
     if (options.html === undefined) {
-      root = createRoot(main);
-      root.render(node);
+      const made = createRoot(main);
+      // At once: what a test does next must find the scene as it was at first.
+      flushSync(() => made.render(node));
+      root = made;
       return;
     }
     main.innerHTML = options.html;
