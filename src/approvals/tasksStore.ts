@@ -1,5 +1,6 @@
 /** Owns the page's store of a person's calls, for any framework or none: one stream, one state, answers given once. It draws nothing. */
 import { systemClock, systemRandom, type Clock } from "../internal/clock.js";
+import { runGuarded } from "../internal/guard.js";
 import { canonicalJson, isObject, whyNotJson, type JsonObject } from "../internal/json.js";
 import { refuseUnknown } from "../internal/options.js";
 import { answerOutcome, cancelOutcome } from "./hostOutcomes.js";
@@ -65,7 +66,8 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
     const next = { ...("connection" in changes ? rest : state), ...changes, tasks: tasks.list };
     if (isSame(next, state)) return;
     state = next;
-    for (const { run } of [...listeners]) run();
+    // A listener that fails is a fault of the page: neither the others nor the stream are to suffer from it.
+    for (const { run } of [...listeners]) runGuarded(run, tellThePage);
   }
 
   function onEvent(name: string, data: unknown): boolean {
@@ -230,9 +232,23 @@ function insteadOf(first: AnswerOutcome): AnswerOutcome {
   }
 }
 
+/** As if nobody had caught it. */
+function tellThePage(error: unknown): void {
+  if (typeof globalThis.reportError === "function") globalThis.reportError(error);
+  else
+    queueMicrotask(() => {
+      throw error;
+    });
+}
+
+/** Hosts and pages whose clocks differ by more than this tell no time. */
+const MOST_OFFSET_MS = 10 * 366 * 86_400_000;
+
 function offsetOf(now: unknown, nowMs: number): { clockOffsetMs?: number } {
   const hostMs = typeof now === "string" ? Date.parse(now) : NaN;
-  return Number.isNaN(hostMs) ? {} : { clockOffsetMs: hostMs - nowMs };
+  if (Number.isNaN(hostMs)) return {};
+  const offsetMs = hostMs - nowMs;
+  return { clockOffsetMs: Math.abs(offsetMs) <= MOST_OFFSET_MS ? offsetMs : 0 };
 }
 
 function isSame(a: TasksState, b: TasksState): boolean {

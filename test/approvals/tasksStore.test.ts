@@ -120,6 +120,40 @@ describe("state", () => {
     expect(store.getSnapshot().clockOffsetMs).toBe(90_000);
   });
 
+  it.each(["+275760-09-12T00:00:00Z", "1990-01-01T00:00:00Z"])(
+    "a host's clock at %s is none",
+    async (now) => {
+      const page = await host();
+      page.onEvents = (stream) => stream.send("snapshot", { ...snapshot(), now });
+      const store = storeOf(page.url, { clock: fakeClock({ nowMs: Date.parse(AT) }) });
+      store.subscribe(() => undefined);
+      expect((await stateOf(store, ({ loaded }) => loaded)).clockOffsetMs).toBe(0);
+    },
+  );
+
+  it("a listener that throws is reported, and harms nobody else", async () => {
+    const reported: unknown[] = [];
+    vi.stubGlobal("reportError", (error: unknown) => reported.push(error));
+    try {
+      const fault = new Error("a view failed");
+      const page = await host();
+      page.onEvents = (stream) => stream.send("snapshot", snapshot(view("a")));
+      const store = storeOf(page.url);
+      store.subscribe(() => {
+        throw fault;
+      });
+      await stateOf(store, ({ connection }) => connection === "live");
+      page.send("task", { now: AT, task: view("b") });
+      await stateOf(store, ({ tasks }) => tasks.length === 2);
+      store.refresh();
+      await until(() => page.streams.length === 2);
+      store.close();
+      expect(new Set(reported)).toEqual(new Set([fault]));
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
   it("what is no event of ours changes nothing", async () => {
     const { page, store } = await live([view("a")]);
     const before = store.getSnapshot();
