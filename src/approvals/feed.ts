@@ -62,6 +62,7 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
   let failing = false;
   let stopTimer: StopTimer | undefined;
   let stopListening: (() => void) | undefined;
+  let release: (() => void) | undefined;
   /** Ends the wait for the reading that is under way. */
   let abandon: ((error: Error) => void) | undefined;
   /** Which start of the watcher this is: what an earlier one still reads is nobody's business. */
@@ -69,6 +70,8 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
 
   function start(): void {
     life += 1;
+    // Somebody waits for what happens, so the client keeps listening to its servers. Older copies know no hold.
+    release = (client as Partial<Pick<TaskClient, "hold">>).hold?.call(client);
     const marks = (["created", "updated", "inputWithdrawn", "settled"] as const).map((name) =>
       client.on(name, ({ id }) => mark(id)),
     );
@@ -86,6 +89,8 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
     life += 1;
     stopListening?.();
     stopListening = undefined;
+    release?.();
+    release = undefined;
     stopTimer?.();
     stopTimer = undefined;
     first = undefined;

@@ -317,6 +317,25 @@ describe("the stream", () => {
     expect(stops.map((stop) => stop())).toEqual(stops.map(() => undefined));
   });
 
+  it("holds the client while anybody looks, once; a client that knows no hold is fine", async () => {
+    const run = await rig(asking);
+    const holds = vi.spyOn(run.client, "hold");
+    const release = vi.fn();
+    holds.mockReturnValue(release);
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const streams = [await open(handler), await open(handler)];
+    for (const stream of streams) await stream.next();
+    expect(holds).toHaveBeenCalledOnce();
+    await streams[0]?.close();
+    expect(release).not.toHaveBeenCalled();
+    await streams[1]?.close();
+    expect(release).toHaveBeenCalledOnce();
+    Object.defineProperty(run.client, "hold", { value: undefined });
+    const stream = await open(handler);
+    expect(await stream.next()).toMatchObject({ event: "snapshot" });
+    await stream.close();
+  });
+
   it("ends when the request is aborted, also where the runtime cancels nothing", async () => {
     const run = await rig(asking);
     const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
