@@ -18,7 +18,7 @@ const reasons: Readonly<Record<UnsupportedReason, string>> = {
 /** The default texts. */
 export const formMessages: Required<FormMessages> = {
   required: "Please fill this in.",
-  notANumber: "Please enter a number.",
+  notANumber: "Please enter a number, such as 12.5.",
   notAnInteger: "Please enter a whole number.",
   notAChoice: "Please choose one of the options.",
   choiceTwice: "Please choose each option once.",

@@ -134,6 +134,14 @@ test("limits are said before and after", async () => {
   expect(await error(card)).toContain("9");
 });
 
+test("a number with a comma is refused by an example of one with a point", async () => {
+  const card = await one({ type: "number" });
+  await card.getByRole("textbox").fill("60,00");
+  await accept(card);
+  expect(await sent()).toBeUndefined();
+  expect(await error(card)).toBe("Please enter a number, such as 12.5.");
+});
+
 test("yes or no: a checkbox for the server's default; without one nobody decides for the person", async () => {
   let card = await one({ type: "boolean", default: true, title: "Quiet car", description: "No calls" });
   expect(await card.getByRole("checkbox", { name: "Quiet car (optional)" }).isChecked()).toBe(true);
