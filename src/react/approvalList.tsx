@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import type { Approval } from "../approvals/storeTypes.js";
 import { ApprovalCard } from "./approvalCard.js";
 import type { ReviewHandlers } from "./context.js";
-import { useLingering } from "./useLingering.js";
+import { useLingering, type Lingering } from "./useLingering.js";
 
 /** What `ApprovalList` takes. */
 export interface ApprovalListProps extends ReviewHandlers {
@@ -16,8 +16,18 @@ export interface ApprovalListProps extends ReviewHandlers {
 
 /** A card for each question. Cards far out of sight cost next to nothing, so hundreds scroll smoothly. */
 export function ApprovalList(props: ApprovalListProps): ReactElement | null {
-  const { approvals, keepClosedMs = 8000, headingLevel, onSample, onRoots } = props;
-  const { shown, list } = useLingering(approvals, keepClosedMs);
+  const { approvals, keepClosedMs, ...rest } = props;
+  return <ApprovalItems lingering={useLingering(approvals, keepClosedMs)} {...rest} />;
+}
+
+export type ApprovalItemsProps = Pick<ApprovalListProps, "headingLevel" | "onSample" | "onRoots"> & {
+  readonly lingering: Lingering;
+};
+
+/** The list of those that are shown, for who must know which these are. */
+export function ApprovalItems(props: ApprovalItemsProps): ReactElement | null {
+  const { headingLevel, onSample, onRoots } = props;
+  const { shown, list } = props.lingering;
   if (shown.length === 0) return null;
   return (
     <ul className="taskrail-approvals" ref={list}>

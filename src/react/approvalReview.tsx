@@ -16,7 +16,7 @@ export interface ApprovalReviewProps extends ReviewHandlers {
   readonly answering: Answering;
 }
 
-/** Neither kind can be declined on the wire: where the host has nothing to answer with, the card says so. */
+/** Neither kind can be declined on the wire, which the card says. */
 export function ApprovalReview(props: ApprovalReviewProps): ReactElement {
   const { approval, input, answering } = props;
   const context = useTasksContext();
@@ -34,6 +34,7 @@ export function ApprovalReview(props: ApprovalReviewProps): ReactElement {
       {run === undefined ? (
         <p className="taskrail-note">{sampling ? labels.modelNobody : labels.rootsNobody}</p>
       ) : null}
+      <p className="taskrail-help">{labels.cannotDecline}</p>
       {/* There from the start, so that what comes back is announced. */}
       <div aria-live="polite">
         {state.kind === "running" ? <p className="taskrail-note">{labels.modelRunning}</p> : null}

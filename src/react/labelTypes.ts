@@ -112,6 +112,8 @@ export interface Labels {
   readonly modelRunning: string;
   readonly modelFailed: string;
   readonly modelResult: string;
+  /** Of the questions that have no "no": sampling and roots. */
+  readonly cannotDecline: string;
   readonly modelNobody: string;
   readonly rootsIntro: string;
   readonly rootsRun: string;

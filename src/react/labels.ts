@@ -160,6 +160,7 @@ export const defaultLabels: Labels = {
   modelRunning: "The model is running…",
   modelFailed: "That did not work.",
   modelResult: "This would be sent back",
+  cannotDecline: "This cannot be declined. If you do not want it, cancel the task.",
   modelNobody: "This page cannot answer it: no model is connected here.",
   rootsIntro: "The server asks which folders it may use.",
   rootsRun: "Show the folders",

@@ -3,6 +3,7 @@ import { useId, useRef, type KeyboardEvent, type ReactElement } from "react";
 import type { Approval } from "../approvals/storeTypes.js";
 import { ApprovalBody } from "./approvalBody.js";
 import { ApprovalStatus } from "./approvalStatus.js";
+import type { InputView } from "../approvals/wire.js";
 import { useLabels, type ReviewHandlers } from "./context.js";
 import { questionKind } from "./questionKind.js";
 import { ServerName } from "./serverText.js";
@@ -44,6 +45,7 @@ export function QuestionCard(props: ApprovalCardProps): ReactElement {
       ref={root}
       className={["taskrail-card taskrail-approval", className].filter(Boolean).join(" ")}
       data-kind={kind}
+      data-question={`${task.id} ${input.key}`}
       data-state={answering.state.kind}
       aria-labelledby={titleId}
       aria-busy={answering.busy}
@@ -68,11 +70,23 @@ export function QuestionCard(props: ApprovalCardProps): ReactElement {
           </span>
         </p>
       </header>
-      {collapsed ? null : (
+      {collapsed ? (
+        <WhatWasAsked input={input} />
+      ) : (
         <ApprovalBody approval={approval} answering={answering} onSample={onSample} onRoots={onRoots} />
       )}
       <ApprovalStatus state={answering.state} statusRef={status} />
     </article>
+  );
+}
+
+/** So that a closed card still tells which of several questions it was. */
+function WhatWasAsked({ input }: { readonly input: InputView }): ReactElement | null {
+  if (!("message" in input) || input.message === "") return null;
+  return (
+    <p className="taskrail-asked">
+      <ServerName text={input.message} />
+    </p>
   );
 }
 

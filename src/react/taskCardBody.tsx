@@ -2,13 +2,14 @@
 import { useId, useMemo, useState, type ReactElement } from "react";
 import { approvalsOf } from "../approvals/taskFilter.js";
 import type { TaskView } from "../approvals/wire.js";
-import { ApprovalList } from "./approvalList.js";
+import { ApprovalItems } from "./approvalList.js";
 import { CancelTask } from "./cancelTask.js";
 import { InsideTask, useLabels, type ReviewHandlers } from "./context.js";
 import { ServerName, ServerText } from "./serverText.js";
 import { TaskAnswers } from "./taskAnswers.js";
 import { TaskOutcome } from "./taskOutcome.js";
 import { TaskTimes } from "./taskTimes.js";
+import { useLingering } from "./useLingering.js";
 
 const NEXT = { 2: 3, 3: 4, 4: 5, 5: 6 } as const;
 
@@ -38,7 +39,11 @@ export function TaskCardBody(props: TaskCardBase & { readonly task: TaskView }):
   const Heading = `h${headingLevel}` as const;
   const status = task.outcome?.status ?? task.status;
   const progress = useLastText(task.statusMessage);
-  const approvals = useMemo(() => approvalsOf([task]), [task]);
+  const approvals = useMemo(() => (questions ? approvalsOf([task]) : []), [task, questions]);
+  const lingering = useLingering(approvals);
+  // What a closed card of this list says is not said again below it.
+  const said = new Set(lingering.shown.filter((one) => !one.open).map(({ approval }) => approval.input.key));
+  const answers = task.answers.filter(({ key }) => !said.has(key));
   const over = task.outcome !== undefined;
   return (
     <article
@@ -69,15 +74,15 @@ export function TaskCardBody(props: TaskCardBase & { readonly task: TaskView }):
       {isUnshown(task) ? <p className="taskrail-note">{labels.cannotBeShown}</p> : null}
       {questions ? (
         <InsideTask.Provider value={true}>
-          <ApprovalList
-            approvals={approvals}
+          <ApprovalItems
+            lingering={lingering}
             headingLevel={NEXT[headingLevel]}
             onSample={onSample}
             onRoots={onRoots}
           />
         </InsideTask.Provider>
       ) : null}
-      {task.answers.length === 0 ? null : <TaskAnswers answers={task.answers} />}
+      {answers.length === 0 ? null : <TaskAnswers answers={answers} />}
       {task.outcome === undefined ? null : <TaskOutcome task={task} outcome={task.outcome} />}
       {over || !cancellable ? null : <CancelTask task={task} />}
     </article>

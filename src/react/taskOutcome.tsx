@@ -40,10 +40,8 @@ export function TaskOutcome({ task, outcome }: TaskOutcomeProps): ReactElement {
       );
     case "cancelled":
       return (
-        <div className="taskrail-outcome taskrail-note">
-          <p>{labels.cancelledOutcome}</p>
-          {task.statusMessage === undefined ? null : <ServerText text={task.statusMessage} />}
-        </div>
+        // The last status text is of before: it would read as if the task went on.
+        <p className="taskrail-outcome taskrail-note">{labels.cancelledOutcome}</p>
       );
     case "lost":
       return (

@@ -4,16 +4,19 @@ import type { Approval, TasksStore } from "../approvals/storeTypes.js";
 import { useTasksContext } from "./context.js";
 import { standingOf } from "./standing.js";
 
-interface Shown {
+export interface Shown {
   readonly name: string;
   readonly approval: Approval;
   readonly open: boolean;
 }
 
-export function useLingering(
-  approvals: readonly Approval[],
-  keepMs: number,
-): { readonly shown: readonly Shown[]; readonly list: RefObject<HTMLUListElement | null> } {
+/** The questions that are shown, and where the element of their list belongs. */
+export interface Lingering {
+  readonly shown: readonly Shown[];
+  readonly list: RefObject<HTMLUListElement | null>;
+}
+
+export function useLingering(approvals: readonly Approval[], keepMs = 8000): Lingering {
   const { store, clock } = useTasksContext();
   const list = useRef<HTMLUListElement | null>(null);
   const [held, setHeld] = useState(() => ({ approvals, shown: merged([], approvals, store) }));

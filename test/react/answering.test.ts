@@ -2,7 +2,8 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { drive, hasFocus, type LabDriver } from "./labDriver.js";
-import { answered, asking, ended, form, task } from "./page/views.js";
+import type { TaskView } from "../../src/approvals/wire.js";
+import { answered, asking, ended, form, input, task, THEN } from "./page/views.js";
 import { setStage, type Stage } from "./stage.js";
 
 let stage: Stage;
@@ -97,6 +98,31 @@ test("answered by somebody else: the card closes by itself, says who and when, a
   expect(await stateOf(card)).toBe("elsewhere");
   expect(await hasFocus(card.locator("[role=status]"))).toBe(true);
   expect(await card.getByRole("button").count()).toBe(0);
+});
+
+test("of two alike each closed card still says what was asked, as text; its task does not say it twice", async () => {
+  const ask = (message: string, key: string): TaskView["inputs"][number] =>
+    input(form({}, [], message), { key });
+  const both = task({ id: "t1", inputs: [ask("Refund order <b>1</b>?", "a"), ask("x".repeat(900), "b")] });
+  await lab.mount({ scene: "tasks", tasks: [both] });
+  const answers = ["a", "b"].map((key) => ({
+    key,
+    action: "accept",
+    answeredAt: THEN,
+    source: "respond" as const,
+    by: "Kim",
+    message: `told ${key}`,
+  }));
+  await lab.put({ ...both, status: "working", inputs: [], answers });
+  const cards = page.locator(".taskrail-approval");
+  await cards.nth(0).getByText("Refund order <b>1</b>?").waitFor();
+  await cards.nth(1).getByText("xxx…").waitFor();
+  expect((await cards.nth(1).innerText()).length).toBeLessThan(400);
+  expect(await cards.nth(0).getAttribute("data-question")).toBe("t1 a");
+  expect(await page.getByText("Answers so far").count()).toBe(0);
+  // Without a card of their own they are in the list.
+  await lab.mount({ scene: "tasks", tasks: [{ ...both, inputs: [], answers }] });
+  await page.getByText("told b").waitFor();
 });
 
 test("a card that closes while the focus is elsewhere does not take it", async () => {
@@ -254,6 +280,7 @@ test("an interruption and a refusal are told apart, and a refused page shows no 
 });
 
 test("the inbox keeps a closed card for a while, counts the open ones, and lets it go", async () => {
+  await page.mouse.move(0, 0);
   await lab.mount({ scene: "inbox", tasks: two, keepClosedMs: 200 });
   await page.getByText("2 open questions").waitFor();
   await lab.put(answered(asking(form({}), {}, "a"), { by: "Maria" }));
@@ -265,6 +292,8 @@ test("the inbox keeps a closed card for a while, counts the open ones, and lets 
 });
 
 test("a closed card stays while the focus is on it", async () => {
+  // The pointer keeps a card as the focus does.
+  await page.mouse.move(0, 0);
   await lab.mount({ scene: "inbox", tasks: two, keepClosedMs: 50 });
   const first = page.locator(".taskrail-approval", { hasText: "First?" });
   await first.getByRole("button", { name: "Accept" }).focus();

@@ -119,6 +119,33 @@ test("a cancel that fails can be tried again", async () => {
   expect((await lab.asked()).length).toBe(2);
 });
 
+test("a cancelled task does not say any more how far it was", async () => {
+  const card = await lab.mount({ scene: "tasks", tasks: [{ ...mine, statusMessage: "Batch 2 of 60" }] });
+  await card.getByText("Batch 2 of 60").waitFor();
+  await lab.put(ended({ ...mine, statusMessage: "Batch 2 of 60" }, { status: "cancelled" }));
+  await card.getByText("It was cancelled.").waitFor();
+  expect(await card.getByText("Batch 2 of 60").count()).toBe(0);
+});
+
+test("cards that follow each other do not touch, and a page may say otherwise", async () => {
+  await lab.mount({ scene: "tasks", tasks: [mine, { ...mine, id: "t2" }] });
+  const second = page.locator(".taskrail-card").nth(1);
+  const gap = (): Promise<string> => second.evaluate((card) => getComputedStyle(card).marginTop);
+  expect(await gap()).toBe("12px");
+  await page.evaluate(() => document.documentElement.style.setProperty("--taskrail-card-gap", "3px"));
+  expect(await gap()).toBe("3px");
+  await page.evaluate(() => document.documentElement.style.removeProperty("--taskrail-card-gap"));
+});
+
+test("the inbox is as wide as its cards", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await lab.mount({ scene: "inbox", tasks: [asking(form({}))] });
+  const widths = await page
+    .locator(".taskrail-inbox-head, .taskrail-approval")
+    .evaluateAll((nodes) => nodes.map((node) => node.getBoundingClientRect().width));
+  expect(widths).toEqual([640, 640]);
+});
+
 test("the result is loaded when it is opened, and shown as text", async () => {
   const done = ended(mine, { status: "completed" });
   const card = await lab.mount({ scene: "tasks", tasks: [done] });

@@ -97,6 +97,7 @@ const model = asking({
 
 test("sampling: all of it is shown, images are not; what the model says is sent only after it was seen", async () => {
   const card = await lab.mount({ tasks: [model], host: "samples" });
+  await card.getByText("This cannot be declined. If you do not want it, cancel the task.").waitFor();
   const text = await card.innerText();
   for (const shown of ["Be kind.", "Write", "image, image/png, 5 B"]) expect(text).toContain(shown);
   await card.getByText("Settings").click();
