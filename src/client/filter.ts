@@ -1,4 +1,5 @@
 /** Owns which stored calls a host asks for. */
+import { answerableQuestions } from "../engine/inputBroker.js";
 import type { TaskDriver } from "../engine/taskDriver.js";
 import { canonicalJson, whyNotJson, type JsonValue } from "../internal/json.js";
 import { refuseUnknown } from "../internal/options.js";
@@ -45,7 +46,7 @@ function matchesState({ record }: TaskDriver, state: TaskFilter["state"]): boole
     case "settled":
       return isOver(record);
     case "input":
-      return !isOver(record) && record.questions.some((question) => question.state === "open");
+      return answerableQuestions(record).length > 0;
   }
 }
 

@@ -31,7 +31,7 @@ import {
 } from "./options.js";
 import { checkedResultOf } from "./outcome.js";
 import { createStatsBook, type TaskClientStats } from "./stats.js";
-import { TaskHandle, checkedBy, type RespondOptions } from "./taskHandle.js";
+import { TaskHandle, checkedRespond, type RespondOptions } from "./taskHandle.js";
 
 /** What `callTool` answers: the result, when there was no task (or it ended within `waitMs`), or the task. */
 export type ToolCall =
@@ -186,10 +186,10 @@ export class TaskClient {
    * sent by whichever process is connected. Rejects as `TaskHandle.respond`, and with `TypeError` for an unknown id.
    */
   async respond(id: string, key: string, response: JsonObject, options: RespondOptions = {}): Promise<void> {
-    const by = checkedBy(options);
+    const from = checkedRespond(options);
     const driver = await this.#poller.find(nonEmpty("id", id));
     if (driver === undefined) throw new TypeError("id: no call with this id is in the store");
-    await driver.respond(key, response, by);
+    await driver.respond(key, response, from);
   }
 
   /** Continues everything in the store, outcomes to deliver and given-up tasks included. Harmless to repeat. */
@@ -210,6 +210,11 @@ export class TaskClient {
   /** Aborts, with `ClientClosedError`, as soon as `close()` is called: whoever serves these tasks to others ends with it. */
   get closing(): AbortSignal {
     return this.#closing.signal;
+  }
+
+  /** @internal Somebody waits for what happens, until the returned function is called. */
+  hold(): () => void {
+    return this.#hold.take();
   }
 
   /** Counts since the client was made. */

@@ -33,16 +33,19 @@ export interface RespondOptions {
    * Up to 256 characters.
    */
   readonly by?: string | undefined;
+  /** The `version` of the question that the person saw: an answer to another one is refused. Default: whatever is asked now. */
+  readonly version?: string | undefined;
 }
 
 /** @internal Checks the options of an answer. Throws `TypeError`. */
-export function checkedBy(options: RespondOptions): string | undefined {
+export function checkedRespond(options: RespondOptions): RespondOptions {
   mustBeObject("options", options);
-  refuseUnknown("options", options, ["by"]);
-  const { by } = options;
-  if (by === undefined) return undefined;
-  if (nonEmpty("by", by).length > 256) throw new TypeError("by: expected at most 256 characters");
-  return by;
+  refuseUnknown("options", options, ["by", "version"]);
+  const { by, version } = options;
+  if (by !== undefined && nonEmpty("by", by).length > 256)
+    throw new TypeError("by: expected at most 256 characters");
+  if (version !== undefined) nonEmpty("version", version);
+  return { by, version };
 }
 
 /** @internal What a handle needs of its client. */
@@ -206,7 +209,7 @@ export class TaskHandle {
    * with `TypeError` for a wrong option.
    */
   async respond(key: string, response: JsonObject, options: RespondOptions = {}): Promise<void> {
-    await this.#driver.respond(key, response, checkedBy(options));
+    await this.#driver.respond(key, response, checkedRespond(options));
   }
 
   /**

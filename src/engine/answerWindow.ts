@@ -13,13 +13,18 @@ export interface PlannedAnswer {
  * machine that slept or a wall clock that jumped must not answer for them.
  */
 const MIN_SHOWN_MS = 60_000;
+/** Three thousand years: whoever writes more means never, and dates do not go much further. */
+const NEVER_MS = 1e14;
 
 /** What the policy says of this question, or undefined: it stays open. Throws what the host's function throws, and `TypeError`. */
 export function planAnswer(policy: UnansweredPolicy, request: TaskInputRequest): PlannedAnswer | undefined {
   const isOne = typeof policy === "function";
   const window = isOne ? policy(request) : policy;
+  // Not an answer to wait for; its failure is not to end the host beside the error that tells so.
+  if (window instanceof Promise) window.catch(() => undefined);
   if (window === undefined || window === "keep-open") return undefined;
   checkWindow(isOne ? "the answer of unanswered" : "unanswered", window);
+  if (window.afterMs > NEVER_MS) return undefined;
   const isElicitation = request.kind === "elicitation-form" || request.kind === "elicitation-url";
   // What is said for all questions is said in the words of elicitations.
   if (!isElicitation && (window.response === undefined || !isOne)) return undefined;

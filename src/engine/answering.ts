@@ -8,12 +8,18 @@ import {
   type TasksError,
 } from "../errors.js";
 import type { JsonObject } from "../internal/json.js";
+import { versionOf } from "../task/answers.js";
 import type { QuestionNotice } from "../task/questions.js";
 import type { Question, TaskRecord } from "../task/record.js";
 import { isOver } from "../task/transition.js";
 
 /** The question, when it waits for an answer. Throws what `respond` rejects with otherwise. */
-export function answerable(record: TaskRecord, key: string, digest: string | undefined): Question {
+export function answerable(
+  record: TaskRecord,
+  key: string,
+  shown: { readonly digest?: string | undefined; readonly version?: string | undefined } = {},
+): Question {
+  const { digest, version } = shown;
   const question = record.questions.find((candidate) => candidate.key === key);
   if (question === undefined) {
     throw new InvalidInputResponseError(
@@ -26,7 +32,8 @@ export function answerable(record: TaskRecord, key: string, digest: string | und
   if (question.state !== "open" && question.state !== "refused") {
     throw new InputAlreadyAnsweredError(question.answeredAtMs);
   }
-  if (digest !== undefined && digest !== question.digest) {
+  const isOther = version !== undefined && version !== versionOf(question);
+  if (isOther || (digest !== undefined && digest !== question.digest)) {
     throw new InvalidInputResponseError("key", "the server changed the request since it was shown");
   }
   return question;
@@ -36,7 +43,7 @@ export function answerable(record: TaskRecord, key: string, digest: string | und
 export function checkStored(record: TaskRecord, key: string, response: JsonObject): void {
   const now = record.questions.find((candidate) => candidate.key === key);
   if (now?.response !== undefined && JSON.stringify(now.response) === JSON.stringify(response)) return;
-  answerable(record, key, undefined);
+  answerable(record, key);
   throw withdrawn();
 }
 

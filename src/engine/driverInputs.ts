@@ -17,6 +17,7 @@ export interface AnswerOrigin {
   readonly source: AnswerSource;
   /** Of the request that was shown: the answer is for no other. */
   readonly digest?: string | undefined;
+  readonly version?: string | undefined;
 }
 
 /** The questions of one call. */
@@ -46,7 +47,7 @@ export function createDriverInputs(
     // Where another process is in charge, its record is the one to answer.
     await context.catchUp();
     if (over.aborted && !isOver(keeper.record)) throw removedError();
-    const question = answerable(keeper.record, key, origin.digest);
+    const question = answerable(keeper.record, key, origin);
     const request = readQuestion(question);
     if (request === undefined)
       throw new InvalidInputResponseError("key", "the question can no longer be read");

@@ -15,6 +15,12 @@ export interface DriverServer {
   readonly push: SubscriptionHub;
 }
 
+/** Who answers, and which asking of the question they saw. */
+export interface AnswerFrom {
+  readonly by?: string | undefined;
+  readonly version?: string | undefined;
+}
+
 /** How a driver begins. */
 export type DriverStart = "call" | "resume" | "adopt" | "rest";
 
@@ -46,7 +52,7 @@ export interface TaskDriver {
   watch(listener: RecordListener): () => void;
   openInputs(): TaskInputRequest[];
   /** Stores an answer; it is sent as soon as there is a connection. */
-  respond(key: string, response: unknown, by?: string): Promise<void>;
+  respond(key: string, response: unknown, from: AnswerFrom): Promise<void>;
   /** Resolves when the server acknowledged, or the task is over. */
   cancel(): Promise<void>;
   /** Somebody took the outcome; where there is no `onSettled`, that is its delivery. */

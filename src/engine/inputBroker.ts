@@ -2,7 +2,13 @@
 import { CallbackError, TasksError } from "../errors.js";
 import type { Clock, StopTimer } from "../internal/clock.js";
 import type { JsonObject } from "../internal/json.js";
-import { readInputRequest, type ClientCapabilities, type InputRequest } from "../protocol/index.js";
+import {
+  readInputRequest,
+  readServerName,
+  type ClientCapabilities,
+  type InputRequest,
+} from "../protocol/index.js";
+import { versionOf } from "../task/answers.js";
 import type { AnswerSource, Question, TaskRecord } from "../task/record.js";
 import { isOver } from "../task/transition.js";
 import { planAnswer, windowLeftMs, type PlannedAnswer } from "./answerWindow.js";
@@ -27,7 +33,7 @@ interface Shown {
   /** The handler's own answer is being stored: that ends the showing without a withdrawal. */
   answering: boolean;
   /** What the host's policy will answer, and when; "not-asked" until the policy has been asked. */
-  planned: (PlannedAnswer & { at: Date }) | undefined | "not-asked";
+  planned: (PlannedAnswer & { leftMs: number; at: Date }) | undefined | "not-asked";
   stopWindow: StopTimer | undefined;
 }
 
@@ -45,6 +51,8 @@ export function createInputBroker(options: {
   ) => Promise<void>;
 }): InputBroker {
   const shown = new Map<string, Shown>();
+  /** What is read without being shown here, by version: the policy is not asked anew by every reader. */
+  let aside = new Map<string, Shown>();
   /** Whose answers are being stored, also once their questions are shown no more. */
   const storing = new Set<Shown>();
   let displayName: string | undefined;
@@ -88,7 +96,7 @@ export function createInputBroker(options: {
   function openWindow(record: TaskRecord, question: Question, entry: Shown): void {
     const planned = entry.planned === "not-asked" ? undefined : entry.planned;
     if (planned === undefined) return;
-    entry.stopWindow = options.clock.setTimer(planned.at.getTime() - options.clock.now(), () => {
+    entry.stopWindow = options.clock.setTimer(planned.leftMs, () => {
       // Somebody was there after all: what is being stored is not to be overtaken.
       if (entry.answering || entry.controller.signal.aborted) return;
       const { signal } = entry.controller;
@@ -104,11 +112,10 @@ export function createInputBroker(options: {
   function plan(record: TaskRecord, question: Question, request: TaskInputRequest, entry: Shown): void {
     try {
       const planned = planAnswer(options.unanswered, request);
+      if (planned === undefined) return void (entry.planned = undefined);
       const nowMs = options.clock.now();
-      entry.planned = planned && {
-        ...planned,
-        at: new Date(nowMs + windowLeftMs(planned, question.askedAtMs, nowMs)),
-      };
+      const leftMs = windowLeftMs(planned, question.askedAtMs, nowMs);
+      entry.planned = { ...planned, leftMs, at: new Date(nowMs + leftMs) };
     } catch (error) {
       entry.planned = undefined;
       report(record, error, "unanswered failed; the question stays open");
@@ -130,8 +137,11 @@ export function createInputBroker(options: {
       ...read,
       id: record.id,
       key: question.key,
+      version: versionOf(question),
+      ...(question.state === "refused" ? { refused: true } : {}),
       server: record.server,
-      serverDisplayName: displayName ?? record.server,
+      // Of another process's call only the record tells.
+      serverDisplayName: displayName ?? readServerName(record.snapshot?.["_meta"]) ?? record.server,
       tool: record.tool,
       context: record.context,
       askedAt: new Date(question.askedAtMs),
@@ -174,9 +184,14 @@ export function createInputBroker(options: {
       for (const entry of storing) entry.controller.abort(reason);
     },
     open(record) {
-      return openQuestions(record).flatMap((question) => {
-        return publicRequest(record, question, shown.get(question.key) ?? shownNow(question)) ?? [];
+      const seen = new Map<string, Shown>();
+      const read = answerableQuestions(record).flatMap((question) => {
+        const entry = shown.get(question.key) ?? aside.get(versionOf(question)) ?? shownNow(question);
+        if (entry !== shown.get(question.key)) seen.set(versionOf(question), entry);
+        return publicRequest(record, question, entry) ?? [];
       });
+      aside = seen;
+      return read;
     },
   };
 }
@@ -185,6 +200,14 @@ export function createInputBroker(options: {
 export function openQuestions(record: TaskRecord): Question[] {
   if (isOver(record)) return [];
   return record.questions.filter((question) => question.state === "open");
+}
+
+/** The questions that `respond` takes an answer to: the open ones, and those whose answer the server refused. */
+export function answerableQuestions(record: TaskRecord): Question[] {
+  if (isOver(record)) return [];
+  return record.questions.filter(
+    ({ state, params }) => state === "open" || (state === "refused" && params !== undefined),
+  );
 }
 
 /** A stored question as a request, or undefined where it is over (its params are dropped). */

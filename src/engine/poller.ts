@@ -21,7 +21,7 @@ import { createScheduler } from "./scheduler.js";
 import { createServerLane } from "./serverLane.js";
 import { createSharedTasks } from "./sharedTasks.js";
 import { createSubscriptionHub } from "./subscriptionHub.js";
-import { createTakeOver } from "./takeOver.js";
+import { createTakeOver, foreignError } from "./takeOver.js";
 import { createTaskDriver, type DriverServer, type DriverStart, type TaskDriver } from "./taskDriver.js";
 import { createToolCatalog, type ToolCatalog } from "./toolCatalog.js";
 import type { EngineOptions, PushState, Tell } from "./types.js";
@@ -148,6 +148,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     if (running !== undefined) return running;
     const driver = createTaskDriver(record, options, {
       start,
+      near: takeOver.serverOf(record),
       scheduler,
       leases,
       tell,
@@ -178,10 +179,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
   }
 
   function reportForeign(server: string): void {
-    const message =
-      `The server ${JSON.stringify(server)} has stored tasks that belong to another identity of it; ` +
-      "they are not polled over this connection (option identity)";
-    tell("error", { error: new StoreError(message), server, id: undefined });
+    tell("error", { error: foreignError(server), server, id: undefined });
   }
 
   async function existing(id: string, call: NewCall, digest: string): Promise<TaskDriver | undefined> {
@@ -308,7 +306,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
       if (running !== undefined) return running;
       const record = await store.load(id);
       if (record === undefined || !journal.isBusy(id)) return record && driverOf(record, "rest");
-      // Being placed: read here, it would look like a call that an earlier process had sent.
+      // Being placed: as it is stored, it looks like a call that was left behind.
       await ids.run(id, async () => undefined);
       return current(id);
     },

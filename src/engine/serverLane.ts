@@ -4,7 +4,7 @@ import { ClientClosedError, ConnectionError } from "../errors.js";
 import type { StopTimer } from "../internal/clock.js";
 import { isObject, type JsonObject } from "../internal/json.js";
 import { createLimiter } from "../internal/limiter.js";
-import { META_SERVER_INFO } from "../protocol/index.js";
+import { readServerName } from "../protocol/index.js";
 import { backoffMs } from "../task/policy.js";
 import { isOutage, retryClass } from "./retryTable.js";
 import type { EngineOptions, Tell } from "./types.js";
@@ -60,11 +60,6 @@ interface Admission {
   readonly isProbe: boolean;
 }
 
-interface Described {
-  readonly name: string | undefined;
-  readonly title: string | undefined;
-}
-
 const DISCOVER_TIMEOUT_MS = 2000;
 
 export function createServerLane(
@@ -80,7 +75,8 @@ export function createServerLane(
   let failuresInRow = 0;
   let notBefore = -Infinity;
   let announced: Down["reason"] | undefined;
-  let described: Described | undefined;
+  /** What the server calls itself, once it was asked or has said it. */
+  let described: { readonly name: string | undefined } | undefined;
   let describing: Promise<void> | undefined;
   let describeAgainAt = -Infinity;
 
@@ -243,7 +239,8 @@ export function createServerLane(
         clientInfo: options.clientInfo,
         capabilities: options.capabilities,
       });
-      described = serverInfo(result) ?? described;
+      const said = readServerName(result["_meta"]);
+      if (said !== undefined) described = { name: said };
       succeeded(isProbe);
       return result;
     } catch (error) {
@@ -264,12 +261,13 @@ export function createServerLane(
   async function describe(): Promise<void> {
     try {
       // Only the name for people is missing without it, so it is not waited for long.
-      described = await connection.discover({
+      const said = await connection.discover({
         clientInfo: options.clientInfo,
         capabilities: options.capabilities,
         signal: stopping.signal,
         timeoutMs: DISCOVER_TIMEOUT_MS,
       });
+      described = { name: said.title ?? said.name };
     } catch (error) {
       // Every request that matters reports its own failure; but who asks for patience is heard.
       describeAgainAt = options.clock.monotonic() + options.retry.maxDelayMs;
@@ -305,7 +303,7 @@ export function createServerLane(
     },
     async displayName() {
       if (described === undefined) await findDisplayName();
-      return described?.title ?? described?.name ?? name;
+      return described?.name ?? name;
     },
     async request(request) {
       const { release, isProbe } = await admit(request, request.signal);
@@ -323,12 +321,4 @@ export function createServerLane(
       down?.stopTimer();
     },
   };
-}
-
-/** Servers name themselves in the `_meta` of every result: no need to ask. */
-function serverInfo(result: JsonObject): Described | undefined {
-  const meta = result["_meta"];
-  const info = isObject(meta) ? meta[META_SERVER_INFO] : undefined;
-  if (!isObject(info) || typeof info["name"] !== "string") return undefined;
-  return { name: info["name"], title: typeof info["title"] === "string" ? info["title"] : undefined };
 }

@@ -1,5 +1,5 @@
 /** Owns how stored calls come to be looked after here: at connect, at resume, and when another process is gone. */
-import type { TasksError } from "../errors.js";
+import { StoreError, type TasksError } from "../errors.js";
 import { createLimiter } from "../internal/limiter.js";
 import type { TaskRecord } from "../task/record.js";
 import { isOver } from "../task/transition.js";
@@ -17,6 +17,8 @@ export interface TakeOver {
    * what is not over, and of outcomes that are to be told here. Rejects with `StoreError`.
    */
   pickUp(records: AsyncIterable<TaskRecord>): Promise<TaskDriver[]>;
+  /** The connected server that a call belongs to. */
+  serverOf(record: TaskRecord): DriverServer | undefined;
   /** A resting driver goes on here where its owner is gone; else its owner is followed. */
   take(driver: TaskDriver): Promise<void>;
   /** A process is gone: what it looked after goes on here, unless others were faster. Rejects where it is to be tried again. */
@@ -150,6 +152,7 @@ export function createTakeOver(context: TakeOverContext): TakeOver {
 
   return {
     pickUp: (records) => inTurn(() => pickUp(records)),
+    serverOf,
     take,
     takeFreed: () => (freeing ??= lookForFreed().finally(() => (freeing = undefined))),
     async reclaim() {
@@ -169,6 +172,14 @@ export function createTakeOver(context: TakeOverContext): TakeOver {
     // What rests is another's, unless we had the last word: the other one takes it for over.
     return record.owner !== undefined && leases.isOurs(record);
   }
+}
+
+/** What a host hears of calls that a connection may not poll. */
+export function foreignError(server: string): StoreError {
+  return new StoreError(
+    `The server ${JSON.stringify(server)} has stored tasks that belong to another identity of it; ` +
+      "they are not polled over this connection (option identity)",
+  );
 }
 
 function isOf(server: DriverServer, record: TaskRecord): boolean {

@@ -27,6 +27,8 @@ export function createTaskDriver(
   options: EngineOptions,
   context: {
     start: DriverStart;
+    /** Its server, where that is connected. */
+    near: DriverServer | undefined;
     scheduler: Scheduler;
     leases: Leases;
     tell: Tell;
@@ -49,7 +51,7 @@ export function createTaskDriver(
   const watchKey = Symbol("watch");
   let server: DriverServer | undefined;
   /** While it rests, where a cancellation can be sent. */
-  let near: DriverServer | undefined;
+  let near = context.near;
   let charge: Charge | undefined;
   let asking: Promise<void> | undefined;
   let finished = false;
@@ -315,7 +317,7 @@ export function createTaskDriver(
       };
     },
     openInputs: () => broker.open(keeper.record),
-    respond: (key, response, by) => broker.respond(key, response, { by, source: "respond" }),
+    respond: (key, response, from) => broker.respond(key, response, { ...from, source: "respond" }),
     cancel,
     async taken() {
       if (options.onSettled === undefined && keeper.record.phase === "settled") {

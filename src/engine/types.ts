@@ -15,6 +15,13 @@ export type TaskInputRequest = InputRequest & {
   readonly id: string;
   /** The server's key of the question: unique within the task. */
   readonly key: string;
+  /**
+   * Opaque: which question it is. Another request under the same key, and another asking of the same, have another
+   * version; given to `respond`, it makes sure that the answer is to what the person saw.
+   */
+  readonly version: string;
+  /** True where the server refused the answer before (-32602): another one may be given. */
+  readonly refused?: true;
   /** The host's name of the server. */
   readonly server: string;
   /** The name that the server gives itself, for people; the host's name until the server has told it. */

@@ -41,6 +41,13 @@ export function readDescription(raw: JsonObject): ServerDescription {
   };
 }
 
+/** What a server calls itself, for people: told in the `_meta` of every result, so that nobody needs to ask. */
+export function readServerName(meta: unknown): string | undefined {
+  const info = isObject(meta) ? meta[META_SERVER_INFO] : undefined;
+  if (!isObject(info) || typeof info["name"] !== "string") return undefined;
+  return text(info["title"]) ?? info["name"];
+}
+
 /** The time that an answer may be kept, in milliseconds; 0: not at all; null: not said, or not usable. */
 export function readTtl(value: unknown): number | null {
   return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;

@@ -1,7 +1,7 @@
 /** The wire words that the rest of the package uses. No I/O anywhere below. */
 export * from "./constants.js";
 export { callToolResultSchema, readCallAnswer, readCompleteAnswer, type CallAnswer } from "./answer.js";
-export { readDescription, type ServerDescription } from "./discover.js";
+export { readDescription, readServerName, type ServerDescription } from "./discover.js";
 export { withEnvelope, type ClientCapabilities, type ClientInfo, type Envelope } from "./envelope.js";
 export { decodeHeaderValue, encodeHeaderValue, requestHeaders } from "./headers.js";
 export {

@@ -5,6 +5,8 @@ import type { AnswerSource, Question, TaskRecord } from "./record.js";
 /** One answer that was given to a question of a call. It stands, whatever the server made of it. */
 export interface InputAnswer {
   readonly key: string;
+  /** Which question it was: as in `TaskInputRequest`. */
+  readonly version: string;
   /** The request's method, such as `elicitation/create`. */
   readonly method: string;
   /** What people were asked: an elicitation's message, cut after 1000 characters; the server's text. */
@@ -23,12 +25,21 @@ export interface InputAnswer {
   readonly answeredAt: Date;
 }
 
+/** Of more answers, the last ones are told. */
+const MAX_ANSWERS = 256;
+
 /** The answers given so far, in the order in which they were given. */
 export function answersOf(record: TaskRecord): InputAnswer[] {
   return [...(record.earlierAnswers ?? []), ...record.questions]
     .filter((question) => question.answeredAtMs !== undefined)
     .sort((a, b) => (a.answeredAtMs ?? 0) - (b.answeredAtMs ?? 0))
+    .slice(-MAX_ANSWERS)
     .map(answerOf);
+}
+
+/** Tells a question from another one under its key: what is asked, and in which asking. */
+export function versionOf({ digest, askedAtMs }: Question): string {
+  return `${digest.slice(0, 22)}.${askedAtMs.toString(36)}`;
 }
 
 function answerOf(question: Question): InputAnswer {
@@ -38,6 +49,7 @@ function answerOf(question: Question): InputAnswer {
   const message = question.message ?? (isElicitation ? params?.["message"] : undefined);
   return {
     key,
+    version: versionOf(question),
     method,
     ...(typeof message === "string" ? { message } : {}),
     action: typeof action === "string" ? action : "answered",

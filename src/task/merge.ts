@@ -66,10 +66,16 @@ function mergeQuestions(stored: TaskRecord, mine: TaskRecord, isFirst: boolean):
   if (stored.taskId !== mine.taskId) return mine.questions;
   if (mine.taskId === undefined && stored.requestState !== mine.requestState) return mine.questions;
   const theirs = new Map(stored.questions.map((question) => [question.key, question]));
-  return mine.questions.map((question) => {
+  const merged = mine.questions.map((question) => {
     const other = theirs.get(question.key);
     return other === undefined ? question : mergeQuestion(other, question, isFirst);
   });
+  // Answered there, while here it was seen to be over: it is not sent any more, but it was given.
+  const known = new Set(mine.questions.map(({ key }) => key));
+  const given = stored.questions.filter(
+    ({ key, answeredAtMs }) => answeredAtMs !== undefined && !known.has(key),
+  );
+  return given.length === 0 ? merged : [...merged, ...given.map(closed)];
 }
 
 function mergeQuestion(stored: Question, mine: Question, isFirst: boolean): Question {
@@ -78,6 +84,8 @@ function mergeQuestion(stored: Question, mine: Question, isFirst: boolean): Ques
   if (mine.state === "closed" && mine.answeredAtMs === undefined && stored.answeredAtMs !== undefined)
     return closed(stored);
   if (progress(stored) > progress(mine)) return stored;
+  if (stored.state === "open" && mine.state === "open")
+    return { ...mine, askedAtMs: Math.min(stored.askedAtMs, mine.askedAtMs) };
   if (stored.state !== "answered") return mine;
   // A refused answer gives way to the one that was given in its place.
   if (mine.state === "refused") return isEarlier(mine, stored) ? stored : mine;

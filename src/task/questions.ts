@@ -64,7 +64,19 @@ export function reconcileQuestions(
       state: "open",
     });
   }
-  return { questions, notices };
+  return { questions: forgetting(questions), notices };
+}
+
+/** A server that asks without end must not fill the store: of old answers only what keeps them from being asked again stays. */
+function forgetting(questions: Question[]): Question[] {
+  let surplus = questions.length - MAX_OPEN_QUESTIONS;
+  if (surplus <= 0) return questions;
+  return questions.map((question) => {
+    if (surplus <= 0 || question.state !== "closed") return question;
+    surplus -= 1;
+    const { message: _message, response: _response, by: _by, source: _source, ...bare } = question;
+    return bare;
+  });
 }
 
 /** A key that the server no longer shows: unanswered ones are forgotten, answered ones leave their key behind. */

@@ -310,7 +310,10 @@ function answer(
   event: Extract<TaskEvent, { type: "inputAnswered" }>,
   context: TransitionContext,
 ): Moved {
-  return mapQuestions(record, [event.key], context, (question) => {
+  const refused = record.questions.filter(({ key, state }) => key === event.key && state === "refused");
+  const kept = answersKept(record.earlierAnswers, refused);
+  const before = refused.length === 0 ? record : { ...record, earlierAnswers: kept };
+  return mapQuestions(before, [event.key], context, (question) => {
     const sameRequest = event.digest === undefined || event.digest === question.digest;
     const free = question.state === "open" || question.state === "refused";
     if (!free || !sameRequest) return question;

@@ -1,6 +1,12 @@
 /** Who answered what and when, and what becomes of a question when nobody is there. */
 import { describe, expect, test } from "vitest";
-import { CallbackError, type JsonObject, type Settled, type TaskInputRequest } from "../../src/index.js";
+import {
+  CallbackError,
+  RpcError,
+  type JsonObject,
+  type Settled,
+  type TaskInputRequest,
+} from "../../src/index.js";
 import {
   virtualClock,
   ack,
@@ -33,6 +39,7 @@ describe("the answers of a call", () => {
     expect(task.answers).toEqual([
       {
         key: "k",
+        version: expect.any(String) as string,
         method: "elicitation/create",
         message: "Ship it?",
         action: "accept",
@@ -97,7 +104,140 @@ describe("the answers of a call", () => {
   });
 });
 
+describe("an answer is to the question that was seen", () => {
+  test("a question that the server swapped under its key refuses the answer to the one before", async () => {
+    const run = await rig({
+      ...asking,
+      "tasks/get": [asks({ k: form("Delete the file?") }), asks({ k: form("Pay?") })],
+    });
+    const task = await startTask(run);
+    await run.clock.advance(1000);
+    const version = task.pendingInputs[0]?.version;
+    await run.clock.advance(1000);
+    expect(task.pendingInputs).toMatchObject([{ key: "k", message: "Pay?" }]);
+    const late = task.respond("k", yes, { version });
+    await expect(late).rejects.toMatchObject({ code: "INVALID_INPUT_RESPONSE", field: "key" });
+    expect(task.answers).toEqual([]);
+    await task.respond("k", yes, { version: task.pendingInputs[0]?.version });
+    expect(task.answers).toMatchObject([{ message: "Pay?" }]);
+  });
+
+  test("the same question asked again in the next round is another one", async () => {
+    const round = (requestState: string): JsonObject => ({
+      resultType: "input_required",
+      inputRequests: { confirm: form("Sure?") },
+      requestState,
+    });
+    const run = await rig({ ...asking, "tools/call": [round("1"), round("2"), handle()] });
+    const call = run.client.callTool("srv", { name: "deploy" }, { callId: "c" });
+    await run.clock.advance(1000);
+    const seen = (): Promise<TaskInputRequest[]> => run.client.pendingInputs();
+    const [first] = await seen();
+    await run.client.respond("c", "confirm", yes, { by: "ana", version: first?.version });
+    await run.clock.advance(1000);
+    const [second] = await seen();
+    expect(second?.key).toBe("confirm");
+    expect(second?.version).not.toBe(first?.version);
+    const retry = run.client.respond("c", "confirm", yes, { by: "ana", version: first?.version });
+    await expect(retry).rejects.toMatchObject({ field: "key" });
+    await run.client.respond("c", "confirm", yes, { version: second?.version });
+    await run.within(call);
+  });
+
+  test("what the server refused is listed for another answer, and both answers are told", async () => {
+    const refuses = new RpcError({ code: -32602, message: "no" });
+    const script = { ...asking, "tasks/update": [refuses, ack] };
+    const run = await rig(script);
+    const task = await startTask(run);
+    await run.clock.advance(1000);
+    await task.respond("k", yes, { by: "ana" });
+    await run.clock.advance(1000);
+    expect(task.pendingInputs).toMatchObject([{ key: "k", refused: true }]);
+    expect(await run.client.tasks({ state: "input" })).toHaveLength(1);
+    await task.respond("k", { action: "decline" }, { by: "ben" });
+    expect(task.answers.map(({ by, action }) => [by, action])).toEqual([
+      ["ana", "accept"],
+      ["ben", "decline"],
+    ]);
+    expect(task.pendingInputs).toEqual([]);
+  });
+
+  test("one that came in another process while the question went away is told all the same", async () => {
+    const clock = virtualClock();
+    const store = testStore(clock);
+    const script = { ...asking, "tasks/get": [asks({ k: form() }), state(), state(), done()] };
+    const a = await rig(script, { clock, store, storeWatchMs: MINUTE });
+    const task = await startTask(a);
+    await clock.advance(1000);
+    const b = await rig({}, { clock, store });
+    await b.within(b.client.respond(task.id, "k", yes, { by: "ben" }), 100);
+    await clock.advance(1500);
+    const { answers } = await a.within(task.settled());
+    expect(answers).toMatchObject([{ key: "k", by: "ben", action: "accept" }]);
+  });
+});
+
+describe("a process that is not in charge", () => {
+  test("cancels at once, however it came by the task", async () => {
+    const clock = virtualClock();
+    const store = testStore(clock);
+    const script = { "tools/call": handle(), "tasks/get": state(), "tasks/cancel": ack };
+    const a = await rig(script, { clock, store });
+    const b = await rig(script, { clock, store });
+    const { id } = await startTask(a);
+    const [task] = await b.client.tasks();
+    expect(task?.id).toBe(id);
+    await b.within(task!.cancel(), 100);
+    expect(b.connection.requestsOf("tasks/cancel")).toHaveLength(1);
+  });
+
+  test("names the asking server as that names itself", async () => {
+    const clock = virtualClock();
+    const store = testStore(clock);
+    const _meta = {
+      "io.modelcontextprotocol/serverInfo": { name: "ci", title: "CI & Billing", version: "1" },
+    };
+    const script = { ...asking, "tasks/get": asks({ k: form() }, { _meta }) };
+    const a = await rig(script, { clock, store });
+    await startTask(a);
+    await clock.advance(1000);
+    const b = await rig({}, { clock, store });
+    const [seen] = await b.client.pendingInputs();
+    expect(seen?.serverDisplayName).toBe("CI & Billing");
+  });
+
+  test("asks the host's policy once per question, however often it is read", async () => {
+    const clock = virtualClock();
+    const store = testStore(clock);
+    const a = await rig(asking, { clock, store });
+    await startTask(a);
+    await clock.advance(1000);
+    let asked = 0;
+    const unanswered = (): undefined => void (asked += 1);
+    const b = await rig({}, { clock, store, unanswered });
+    for (let n = 0; n < 5; n += 1) expect(await b.client.pendingInputs()).toHaveLength(1);
+    expect(asked).toBe(1);
+  });
+});
+
 describe("unanswered", () => {
+  test.each([Number.MAX_SAFE_INTEGER, 8.64e15, 1e300])("after %d ms is never", async (afterMs) => {
+    const run = await rig(asking, { unanswered: { afterMs, response: yes } });
+    const task = await startTask(run);
+    await run.clock.advance(10 * MINUTE);
+    expect(task.pendingInputs).toHaveLength(1);
+    expect(task.pendingInputs[0]?.unanswered).toBeUndefined();
+  });
+
+  test("a policy that is asynchronous is reported, and ends nothing by its rejection", async () => {
+    const unanswered = (() => Promise.reject(new Error("no"))) as unknown as () => undefined;
+    const run = await rig(asking, { unanswered });
+    const task = await startTask(run);
+    await run.clock.advance(1000);
+    expect(run.told.of("error")).toHaveLength(1);
+    expect(task.pendingInputs).toHaveLength(1);
+  });
+
   test("by default a question waits as long as the task does", async () => {
     const run = await rig(asking);
     const task = await startTask(run);
