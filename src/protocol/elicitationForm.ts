@@ -14,14 +14,12 @@ import type {
   ParsedForm,
   UnsupportedReason,
 } from "./formTypes.js";
-import { startAt, type Schema } from "./schemaReading.js";
+import { isSpent, MAX_FIELDS, spend, startAt, type Place, type Schema } from "./schemaReading.js";
 
-/** More fields nobody reads before accepting. */
-const MAX_FIELDS = 200;
 /** Choices of all fields together. */
 const MAX_OPTIONS = 5000;
-/** Schemas looked at for the whole form. */
-const MAX_STEPS = 20_000;
+/** Checking a default reads it several times. */
+const PER_DEFAULT = 10;
 
 /** Members at the top of the schema that forms do not have and that make some answers invalid. */
 const CONDITIONS = [
@@ -57,7 +55,7 @@ export function elicitationForm(
 ): ElicitationForm {
   const messages = { ...formMessages, ...options.messages };
   const root: Schema = isObject(requestedSchema) ? requestedSchema : {};
-  const { fields, problem } = readFields(root, messages);
+  const { fields, problem } = readFields(startAt(root), messages);
   const whole = isObject(requestedSchema) ? (wholeProblem(root) ?? problem) : "schema";
   const reason =
     whole === undefined ? fields.find(({ kind }) => kind === "unsupported")?.reason : messages.reason(whole);
@@ -85,15 +83,15 @@ function wholeProblem(root: Schema): UnsupportedReason | undefined {
 }
 
 function readFields(
-  root: Schema,
+  place: Place,
   messages: Required<FormMessages>,
 ): { fields: readonly FormField[]; problem?: UnsupportedReason } {
+  const { root } = place;
   const properties = isObject(root["properties"]) ? root["properties"] : {};
   const listed = Array.isArray(root["required"]) ? (root["required"] as readonly unknown[]) : [];
   const required = new Set(listed.filter((name) => typeof name === "string"));
   const names = Object.keys(properties);
   const notAsked = [...required].filter((name) => !Object.hasOwn(properties, name));
-  const place = startAt(root, MAX_STEPS);
   const reasonText = (why: UnsupportedReason): string => messages.reason(why);
   const fields: FormField[] = [];
   let options = 0;
@@ -106,12 +104,10 @@ function readFields(
       reasonText,
     });
     options += field.options?.length ?? 0;
-    const isTooLarge = field.options !== undefined && options > MAX_OPTIONS;
-    fields.push(
-      isTooLarge
-        ? unsupported(field, reasonText("too-large"))
-        : withDefault(preset, { field, root, messages }),
-    );
+    const hasTooMany = field.options !== undefined && options > MAX_OPTIONS;
+    const whole = hasTooMany ? field : withDefault(preset, { field, place, messages });
+    const isTooLarge = hasTooMany || (isSpent(place) && field.kind !== "unsupported");
+    fields.push(isTooLarge ? unsupported(field, reasonText("too-large")) : whole);
   }
   for (const name of notAsked.slice(0, MAX_FIELDS - fields.length)) {
     fields.push(unsupported({ name, required: true }, reasonText("not-asked")));
@@ -121,10 +117,12 @@ function readFields(
 
 /** A default that would not be taken as an answer is none: it is not turned into one. */
 function withDefault(preset: unknown, context: FieldContext): FormField {
-  const { field } = context;
+  const { field, place } = context;
   if (preset === undefined || field.kind === "unsupported") return field;
   // Numbers may be typed as text; a default may not.
   if (typeof preset === "string" && field.kind !== "string" && field.kind !== "select") return field;
+  if (typeof preset === "string" || Array.isArray(preset)) spend(place, preset.length * PER_DEFAULT);
+  if (isSpent(place)) return field;
   const parsed = parseField(preset, context);
   const isNothing = parsed.kind !== "value" || (Array.isArray(preset) && preset.length === 0);
   return isNothing ? field : { ...field, default: parsed.value };
@@ -141,11 +139,13 @@ function parse(values: FormValues, { fields, root, messages, isWhole }: Drawn): 
   const given: Readonly<Record<string, unknown>> = isObject(values) ? values : {};
   const content = bare<Value>();
   const errors = bare<string>();
+  // The same budget for the same work as the check of every answer has: what fits here fits there.
+  const place = startAt(root);
   const known = new Set<string>();
   for (const field of fields) {
     known.add(field.name);
     const value = Object.hasOwn(given, field.name) ? given[field.name] : undefined;
-    const parsed = parseField(value, { field, root, messages });
+    const parsed = parseField(value, { field, place, messages });
     if (parsed.kind === "value") content[field.name] = parsed.value;
     else if (parsed.kind === "error") errors[field.name] = parsed.message;
   }

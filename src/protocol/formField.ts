@@ -5,11 +5,13 @@
 import { isObject } from "../internal/json.js";
 import type { FormField, FormFieldKind, FormLimits, FormOption, UnsupportedReason } from "./formTypes.js";
 import {
-  alternatives,
-  choiceLists,
   conjunction,
   deeper,
   followed,
+  isSpent,
+  listedIn,
+  spend,
+  type ChoiceList,
   type Place,
   type Schema,
 } from "./schemaReading.js";
@@ -18,10 +20,14 @@ import { asksForSecret } from "./secretWords.js";
 /** What is read of texts; more is cut, and ends with "…". */
 const MAX_LABEL = 500;
 const MAX_HELP = 5000;
+/** What is searched of the help for words that ask for a secret: in some scripts that is dear. */
+const MAX_SEARCHED = 2000;
 /** A longer pattern tells nobody anything. */
 const MAX_PATTERN = 200;
 /** Choices of one field. */
 const MAX_OPTIONS = 1000;
+/** For making one, or looking it up in another list. */
+const PER_OPTION = 5;
 
 const FORMATS = ["email", "uri", "date", "date-time"] as const;
 const LIMITS: Readonly<Record<FormFieldKind, readonly (keyof FormLimits)[]>> = {
@@ -57,8 +63,9 @@ export interface ReadField {
 
 /** Reads a property; the texts of the reasons come from the caller. */
 export function readField({ name, schema, required, place, reasonText }: FieldSource): ReadField {
-  const parts: Schema[] = [];
-  const why = gather(schema, place, parts);
+  const gathered = new Set<Schema>();
+  const why = gather(schema, place, gathered);
+  const parts = [...gathered];
   const title = textOf(parts, "title", MAX_LABEL);
   const description = textOf(parts, "description", MAX_HELP);
   const base = {
@@ -67,19 +74,21 @@ export function readField({ name, schema, required, place, reasonText }: FieldSo
     ...(description !== "" && { help: description }),
     required,
   };
-  const shape = why ?? shapeOf(parts, place);
+  const read = why ?? shapeOf(parts, place);
+  const shape = isSpent(place) ? "too-large" : read;
   if (typeof shape === "string") return { field: unsupported(base, reasonText(shape)), preset: undefined };
   const { kind } = shape;
   const isTyped = kind === "string" || kind === "number" || kind === "integer";
   const isSecret =
-    parts.some((part) => part["format"] === "password") ||
-    asksForSecret({ name: cut(name, MAX_LABEL), title, description });
+    isTyped &&
+    (parts.some((part) => part["format"] === "password") ||
+      asksForSecret({ name: cut(name, MAX_LABEL), title, description: cut(description, MAX_SEARCHED) }));
   const field = {
     ...base,
     ...shape,
     limits: limitsOf(parts, kind),
     ...(kind === "string" && textLimits(parts)),
-    ...(isTyped && isSecret && { warning: "secret" as const }),
+    ...(isSecret && { warning: "secret" as const }),
   };
   return { field, preset: parts.find((part) => Object.hasOwn(part, "default"))?.["default"] };
 }
@@ -109,19 +118,19 @@ function textLimits(parts: readonly Schema[]): Partial<Pick<FormField, "format" 
   };
 }
 
-/** Collects all schemas that hold for the value, or says why that cannot be done. */
-function gather(schema: unknown, place: Place, parts: Schema[]): UnsupportedReason | undefined {
+/** Collects all schemas that hold for the value, each once, or says why that cannot be done. */
+function gather(schema: unknown, place: Place, parts: Set<Schema>): UnsupportedReason | undefined {
   const hops = followed(schema, place);
   if (hops === undefined) return isObject(schema) ? "reference" : "no-type";
   const inner = deeper(place);
   // The field's own words first, for they say more of it than those of what it shares with others.
-  parts.push(...hops);
+  for (const hop of hops) parts.add(hop);
   for (const hop of hops) {
     for (const part of conjunction(hop)) {
       const why = gather(part, inner, parts);
       if (why !== undefined) return why;
     }
-    for (const options of alternatives(hop)) {
+    for (const options of listedIn(hop, place).alternatives) {
       if (options.length !== 1) return "several-types";
       const why = gather(options[0], inner, parts);
       if (why !== undefined) return why;
@@ -131,20 +140,22 @@ function gather(schema: unknown, place: Place, parts: Schema[]): UnsupportedReas
 }
 
 function shapeOf(parts: readonly Schema[], place: Place): Shape | UnsupportedReason {
-  const type = typeOf(parts);
+  const type = typeOf(parts, place);
   if (type === "array") {
     const items = itemParts(parts, place);
     if (typeof items === "string") return items;
-    if (!hasChoices(items)) return "list";
-    const itemType = typeOf(items);
-    const options = itemType === undefined || itemType === "string" ? optionsOf(items) : "choices";
+    const choices = choicesOf(items, place);
+    if (choices.length === 0) return "list";
+    const itemType = typeOf(items, place);
+    const options = itemType === undefined || itemType === "string" ? optionsOf(choices, place) : "choices";
     // A list that is itself one of listed lists.
-    if (hasChoices(parts)) return "choices";
+    if (choicesOf(parts, place).length > 0) return "choices";
     return typeof options === "string" ? options : { kind: "multi-select", options };
   }
-  if (hasChoices(parts)) {
+  const choices = choicesOf(parts, place);
+  if (choices.length > 0) {
     if (type !== undefined && type !== "string") return "choices";
-    const options = optionsOf(parts);
+    const options = optionsOf(choices, place);
     return typeof options === "string" ? options : { kind: "select", options };
   }
   switch (type) {
@@ -165,17 +176,16 @@ function shapeOf(parts: readonly Schema[], place: Place): Shape | UnsupportedRea
 }
 
 /** The one type of all parts; null beside it only says that the field is optional. */
-function typeOf(parts: readonly Schema[]): string | undefined {
+function typeOf(parts: readonly Schema[], place: Place): string | undefined {
   const found = new Set<unknown>();
-  for (const { type } of parts) {
-    if (type === undefined) continue;
-    if (!Array.isArray(type)) {
-      found.add(type);
-      continue;
-    }
-    const words = new Set((type as readonly unknown[]).filter((word) => word !== "null"));
-    if (words.size > 1) return "several";
-    found.add(words.size === 0 ? "null" : [...words][0]);
+  for (const part of parts) {
+    const { types } = listedIn(part, place);
+    if (types === undefined) continue;
+    // No more than two words are looked at: a third is one too many in any case.
+    if (types.size > 2) return "several";
+    const words = [...types].filter((word) => word !== "null" || !Array.isArray(part["type"]));
+    if (words.length > 1) return "several";
+    found.add(words[0] ?? "null");
   }
   if (found.size > 1) return "several";
   if (found.size === 0) return undefined;
@@ -184,31 +194,34 @@ function typeOf(parts: readonly Schema[]): string | undefined {
 }
 
 function itemParts(parts: readonly Schema[], place: Place): readonly Schema[] | UnsupportedReason {
-  const items: Schema[] = [];
+  const items = new Set<Schema>();
   for (const part of parts) {
     if (part["items"] === undefined) continue;
     const why = gather(part["items"], deeper(place), items);
     if (why !== undefined) return why === "no-type" ? "list" : why;
   }
-  return items;
+  return [...items];
 }
 
-function hasChoices(parts: readonly Schema[]): boolean {
-  return parts.some((part) => choiceLists(part).length > 0);
+function choicesOf(parts: readonly Schema[], place: Place): readonly ChoiceList[] {
+  return parts.flatMap((part) => listedIn(part, place).choices);
 }
 
 /** What all lists have in common, in the order and with the titles of the first. */
-function optionsOf(parts: readonly Schema[]): readonly FormOption[] | UnsupportedReason {
-  const [first, ...others] = parts.flatMap((part) => choiceLists(part));
+function optionsOf(
+  [first, ...others]: readonly ChoiceList[],
+  place: Place,
+): readonly FormOption[] | UnsupportedReason {
   if (first === undefined || first.values.length === 0) return "choices";
   if (first.values.length > MAX_OPTIONS) return "too-large";
-  const allowed = others.map(({ values }) => new Set(values));
+  spend(place, first.values.length * (1 + others.length) * PER_OPTION);
+  if (isSpent(place)) return "too-large";
   const options = new Map<string, FormOption>();
   for (const [at, value] of first.values.entries()) {
     // Null among choices only says that the field is optional.
     if (value === null) continue;
     if (typeof value !== "string") return "choices";
-    if (options.has(value) || !allowed.every((list) => list.has(value))) continue;
+    if (options.has(value) || !others.every((list) => list.has(value))) continue;
     const title = first.titleAt(at);
     const label = typeof title === "string" && title !== "" ? title : value;
     options.set(value, { value, label: cut(label, MAX_LABEL) });

@@ -3,7 +3,7 @@ import { isObject } from "../internal/json.js";
 import type { FormField, FormLimits, FormMessages } from "./formTypes.js";
 import { formatProblem } from "./formats.js";
 import { isLeftOut, lengthOf, valueProblem } from "./formValue.js";
-import type { Schema } from "./schemaReading.js";
+import type { Place, Schema } from "./schemaReading.js";
 
 export type Value = string | number | boolean | readonly string[];
 
@@ -16,7 +16,8 @@ export type ParsedField =
 /** Where a field stands. */
 export interface FieldContext {
   readonly field: FormField;
-  readonly root: Schema;
+  /** At the top of the form. Its budget is that of all fields together. */
+  readonly place: Place;
   readonly messages: FormMessages;
 }
 
@@ -27,10 +28,10 @@ const INTEGER = /^-?\d+$/;
 const MAX_NUMBER_TEXT = 1000;
 
 /** Reads what the person put in. Never throws. */
-export function parseField(given: unknown, { field, root, messages }: FieldContext): ParsedField {
+export function parseField(given: unknown, { field, place, messages }: FieldContext): ParsedField {
   if (field.kind === "unsupported") return wrong(messages.unsupported);
-  const schema = propertyOf(root, field.name);
-  const entered = emptied(given, field, schema, root);
+  const schema = propertyOf(place.root, field.name);
+  const entered = emptied(given, field, schema, place);
   if (entered === undefined) return field.required ? wrong(messages.required) : { kind: "left-out" };
   const converted = convert(entered, field, messages);
   if (converted.kind !== "value") return converted;
@@ -38,7 +39,7 @@ export function parseField(given: unknown, { field, root, messages }: FieldConte
   const problem = limitProblem(value, field, messages);
   if (problem !== undefined) return wrong(problem);
   // The last word has the check that every answer passes: it sees what the field cannot say.
-  return valueProblem(value, schema, root) === undefined ? converted : wrong(messages.wrongType);
+  return valueProblem(value, schema, place) === undefined ? converted : wrong(messages.wrongType);
 }
 
 export function propertyOf(root: Schema, name: string): unknown {
@@ -47,12 +48,12 @@ export function propertyOf(root: Schema, name: string): unknown {
 }
 
 /** The value as it counts, undefined where it is no answer. */
-function emptied(given: unknown, field: FormField, schema: unknown, root: Schema): unknown {
+function emptied(given: unknown, field: FormField, schema: unknown, place: Place): unknown {
   const { kind, required, limits, default: preset } = field;
   const isNumber = kind === "number" || kind === "integer";
   const isNothing =
-    isLeftOut(given, schema, root) ||
-    (isNumber && typeof given === "string" && trimmed(given) === "") ||
+    isLeftOut(given, schema, place) ||
+    (isNumber && typeof given === "string" && /^[ \t\r\n]*$/.test(given)) ||
     (kind === "multi-select" && Array.isArray(given) && given.length === 0);
   if (!isNothing) return given;
   if (kind !== "multi-select") return undefined;
@@ -153,7 +154,7 @@ function isOption(value: string, { options = [] }: FormField): boolean {
   return options.some((option) => option.value === value);
 }
 
-/** Only what ASCII calls white space: nothing else is around a number by mistake. */
+/** Only what ASCII calls white space: nothing else is around a number by mistake. For short texts: it takes their square. */
 function trimmed(text: string): string {
   return text.replace(/^[ \t\r\n]+/, "").replace(/[ \t\r\n]+$/, "");
 }

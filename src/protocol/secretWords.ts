@@ -47,7 +47,10 @@ export function asksForSecret({ name, title, description }: FieldWords): boolean
 /** `apiKey`, `API_KEY` and `APIKey` are all ` api key `. */
 function wordsOf(text: string): string {
   const words = text
+    // Sorting a long run of accents takes the square of it, and one sign may stand for a whole sentence.
+    .replace(/(\p{M}{4})\p{M}+/gu, "$1")
     .normalize("NFKC")
+    .slice(0, text.length)
     .replace(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2")
     .replace(/\p{Lu}\p{Ll}/gu, " $&")
     .toLowerCase()
