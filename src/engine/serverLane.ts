@@ -2,7 +2,7 @@
 import type { Connection, RequestOptions } from "../connection/types.js";
 import { ClientClosedError, ConnectionError } from "../errors.js";
 import type { StopTimer } from "../internal/clock.js";
-import { isObject, type JsonObject } from "../internal/json.js";
+import type { JsonObject } from "../internal/json.js";
 import { createLimiter } from "../internal/limiter.js";
 import { readServerName } from "../protocol/index.js";
 import { backoffMs } from "../task/policy.js";
