@@ -37,7 +37,7 @@ export interface TaskClientOptions {
    * `{ action: "cancel" }`: dismissed), whether or not a handler still waits for a person. A function says it for each
    * question, sampling and roots included. Nothing is ever accepted unless `response` says so. Such an answer counts
    * like any other (the first one stands) and is told as `source: "policy"`. The time runs on while no process lives;
-   * but each process that shows the question leaves people at least a minute of it.
+   * but a process that shows the question again leaves people a minute of it, or the whole window where that is shorter.
    */
   readonly unanswered?: UnansweredPolicy;
   /** Takes outcomes: at least once per call, also after a restart, until it resolves. */
