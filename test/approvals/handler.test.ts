@@ -4,6 +4,7 @@ import {
   type ApprovalsHandler,
   type ApprovalsHandlerOptions,
   type Authorization,
+  type TaskView,
 } from "../../src/approvals/index.js";
 import { StoreError, TaskClient } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
@@ -187,6 +188,91 @@ describe("what the page sees", () => {
     expect(await contexts({ context: fails, onError })).toEqual([undefined, undefined]);
     expect(await contexts({ context: () => new Map() as never, onError })).toEqual([undefined, undefined]);
     expect(onError).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    "tool",
+    "server",
+    "status",
+    "working",
+    "input_required",
+    "createdAt",
+    "answeredAt",
+    "properties",
+    "2026",
+    "title",
+    "default",
+    '","tool":"x',
+  ])("a server that calls its task %j changes only its own texts", async (taskId) => {
+    const run = await rig({
+      ...asking,
+      "tools/call": handle({ taskId }),
+      "tasks/get": asks(
+        { go: form(`Shall ${taskId} go on?`), again: form("Go?") },
+        { taskId, statusMessage: `This is ${taskId}` },
+      ),
+    });
+    const task = await startTask(run, { callId: "the-tool-of-default" });
+    await run.clock.runUntil(() => task.pendingInputs.length === 2, 60_000);
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const view = (await (await get(handler, "task?id=the-tool-of-default")).json()) as TaskView;
+    expect(view).toMatchObject({
+      id: "the-tool-of-default",
+      server: task.server,
+      tool: task.tool,
+      status: "input_required",
+      createdAt: task.createdAt.toISOString(),
+      statusMessage: "This is [task]",
+      answers: [],
+    });
+    expect(view.inputs).toHaveLength(2);
+    for (const [i, input] of view.inputs.entries()) {
+      const request = task.pendingInputs[i];
+      expect(input).toMatchObject({ key: request?.key, askedAt: request?.askedAt.toISOString() });
+    }
+    expect(view.inputs).toContainEqual(expect.objectContaining({ message: "Shall [task] go on?" }));
+  });
+
+  it("its task id is in no text of a form, and the form can still be answered", async () => {
+    const id = "task-secret-1";
+    const requestedSchema = {
+      type: "object",
+      title: id,
+      $comment: id,
+      properties: {
+        a: { type: "string", title: id, description: id, pattern: `^${id}$` },
+        title: { type: "string", title: `title of ${id}` },
+        b: { type: "string", oneOf: [{ const: id, title: `it is ${id}` }] },
+      },
+      required: ["a"],
+    };
+    const run = await rig({
+      ...asking,
+      "tools/call": handle({ taskId: id }),
+      "tasks/get": asks(
+        { go: { method: "elicitation/create", params: { mode: "form", message: "Go?", requestedSchema } } },
+        { taskId: id },
+      ),
+    });
+    const task = await startTask(run, { callId: "a" });
+    await run.clock.runUntil(() => task.pendingInputs.length === 1, 60_000);
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const view = (await (await get(handler, "task?id=a")).json()) as TaskView;
+    expect(view.inputs[0]).toMatchObject({
+      requestedSchema: {
+        type: "object",
+        title: "[task]",
+        $comment: "[task]",
+        properties: {
+          // A pattern that was changed would refuse what the host takes.
+          a: { type: "string", title: "[task]", description: "[task]" },
+          title: { type: "string", title: "title of [task]" },
+          b: { type: "string", oneOf: [{ const: id, title: "it is [task]" }] },
+        },
+        required: ["a"],
+      },
+    });
+    expect(JSON.stringify(view)).not.toContain("pattern");
   });
 
   it("calls with open questions first, then the newest; the rest is cut, and that is said", async () => {
