@@ -1,7 +1,7 @@
 /** Owns the list that a page shows: what events make of it, with unchanged calls staying the same objects. Pure but for what was answered here. */
-import { isObject, type JsonObject } from "../internal/json.js";
+import { question, readTask } from "./readView.js";
 import { inOrder } from "./taskOrder.js";
-import type { AnswerView, TaskView } from "./wire.js";
+import type { AnswerView, InputView, TaskView } from "./wire.js";
 
 /** The calls of a page. */
 export interface PageTasks {
@@ -9,13 +9,17 @@ export interface PageTasks {
   readonly list: readonly TaskView[];
   /** Everything there is; what is not among it is gone. */
   replace(tasks: readonly unknown[], nowMs: number): void;
-  put(task: unknown, nowMs: number): void;
+  /** False: it is no call, and nothing changed. */
+  put(task: unknown, nowMs: number): boolean;
   remove(id: string): void;
-  /** The question has its answer: it is not shown again by an event that was sent before. */
-  answered(id: string, key: string, answer: AnswerView | undefined, nowMs: number): void;
+  /** The question has its answer: it is not shown again by an event that was sent before. Another version of it is. */
+  answered(id: string, asked: Asked, answer: AnswerView | undefined, nowMs: number): void;
   cancelAsked(id: string): void;
   find(id: string): TaskView | undefined;
 }
+
+/** What tells a question from the others of its call. */
+export type Asked = Pick<InputView, "key" | "version">;
 
 /** An event that was on its way while a question was answered comes within this; later ones are to be believed. */
 const STALE_MS = 10_000;
@@ -35,8 +39,8 @@ export function createPageTasks(initial: readonly unknown[]): PageTasks {
 
   /** The call as it is to be shown: the object that is there, where nothing about it changed. */
   function taken(task: TaskView, nowMs: number): TaskView {
-    const inputs = task.inputs.filter(({ key }) => {
-      const untilMs = closed.get(question(task.id, key));
+    const inputs = task.inputs.filter((input) => {
+      const untilMs = closed.get(question(task.id, input));
       return untilMs === undefined || untilMs <= nowMs;
     });
     const shown = inputs.length === task.inputs.length ? task : { ...task, inputs };
@@ -50,7 +54,8 @@ export function createPageTasks(initial: readonly unknown[]): PageTasks {
   }
 
   function replace(tasks: readonly unknown[], nowMs: number): void {
-    set(new Map(tasks.filter(isTask).map((task) => [task.id, taken(task, nowMs)])));
+    const read = tasks.map(readTask).filter((task) => task !== undefined);
+    set(new Map(read.map((task) => [task.id, taken(task, nowMs)])));
   }
 
   replace(initial, 0);
@@ -59,21 +64,27 @@ export function createPageTasks(initial: readonly unknown[]): PageTasks {
       return list;
     },
     replace,
-    put(task, nowMs) {
-      if (isTask(task)) set(new Map(byId).set(task.id, taken(task, nowMs)));
+    put(value, nowMs) {
+      const task = readTask(value);
+      if (task === undefined) return false;
+      set(new Map(byId).set(task.id, taken(task, nowMs)));
+      return true;
     },
     remove(id) {
       const next = new Map(byId);
       if (next.delete(id)) set(next);
     },
-    answered(id, key, answer, nowMs) {
+    answered(id, asked, answer, nowMs) {
       for (const [each, untilMs] of closed) if (untilMs <= nowMs) closed.delete(each);
-      closed.set(question(id, key), nowMs + STALE_MS);
+      closed.set(question(id, asked), nowMs + STALE_MS);
       change(id, (task) => {
-        const isKnown = answer === undefined || task.answers.some((known) => known.key === key);
-        const inputs = task.inputs.filter((input) => input.key !== key);
-        if (isKnown && inputs.length === task.inputs.length) return task;
-        return { ...task, inputs, answers: isKnown ? task.answers : [...task.answers, answer] };
+        const inputs = task.inputs.filter(
+          (input) => input.key !== asked.key || input.version !== asked.version,
+        );
+        // The stream may have told of the answer before: then the question has gone with it.
+        const isNews = answer !== undefined && inputs.length < task.inputs.length;
+        if (inputs.length === task.inputs.length) return task;
+        return { ...task, inputs, answers: isNews ? [...task.answers, answer] : task.answers };
       });
     },
     cancelAsked(id) {
@@ -81,18 +92,4 @@ export function createPageTasks(initial: readonly unknown[]): PageTasks {
     },
     find: (id) => byId.get(id),
   };
-}
-
-/** A question of a call, as the key of a map. */
-export function question(id: string, key: string): string {
-  return JSON.stringify([id, key]);
-}
-
-/** The little that everything here relies on; the host is ours, but a proxy may not be. */
-export function isTask(value: unknown): value is TaskView {
-  if (!isObject(value)) return false;
-  const { id, createdAt, inputs, answers } = value as JsonObject;
-  return (
-    typeof id === "string" && typeof createdAt === "string" && Array.isArray(inputs) && Array.isArray(answers)
-  );
 }

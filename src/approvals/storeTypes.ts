@@ -58,8 +58,17 @@ export interface TasksStore {
   readonly getSnapshot: () => TasksState;
   /** For server rendering and hydration: the `initial` state, or nothing loaded. */
   readonly getServerSnapshot: () => TasksState;
-  /** Answers a question. Never rejects but with `TypeError`. At most one answer of a question is under way. */
-  readonly answer: (id: string, key: string, response: JsonObject) => Promise<AnswerOutcome>;
+  /**
+   * Answers a question. Never rejects but with `TypeError`. At most one answer of a question is under way. `version`: of
+   * the question that the person was shown, so that the answer cannot go to what the server asks by now under the same
+   * key; default: of what the state shows at the call.
+   */
+  readonly answer: (
+    id: string,
+    key: string,
+    response: JsonObject,
+    options?: { readonly version?: string },
+  ) => Promise<AnswerOutcome>;
   readonly cancel: (id: string) => Promise<CancelOutcome>;
   /** One call with its result. Rejects with `TasksStoreError` when the host does not answer it. */
   readonly load: (id: string, options?: { readonly signal?: AbortSignal }) => Promise<TaskDetailView>;

@@ -5,11 +5,12 @@ import { canonicalJson, isObject, whyNotJson, type JsonObject } from "../interna
 import { refuseUnknown } from "../internal/options.js";
 import { answerOutcome, cancelOutcome } from "./hostOutcomes.js";
 import { createHostRequests, type StoreFetch, type StoreHeaders } from "./hostRequests.js";
-import { createPageTasks, isTask, question } from "./pageTasks.js";
+import { createPageTasks, type Asked } from "./pageTasks.js";
+import { question, readTask } from "./readView.js";
 import { openStoreStream, type StoreStream, type StreamStatus } from "./storeStream.js";
 import type { AnswerOutcome, CancelOutcome, TasksState, TasksStore } from "./storeTypes.js";
 import { TasksStoreError } from "./tasksStoreError.js";
-import type { AnswerView, SnapshotEvent } from "./wire.js";
+import type { AnswerView, InputView, SnapshotEvent } from "./wire.js";
 
 export type { StoreFetch, StoreHeaders } from "./hostRequests.js";
 export { approvalsOf, filterTasks } from "./taskFilter.js";
@@ -80,8 +81,7 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
         set({ truncated: data["truncated"] === true, loaded: true, ...offsetOf(data["now"], nowMs) });
         return true;
       case "task":
-        if (!isTask(data["task"])) return false;
-        tasks.put(data["task"], nowMs);
+        if (!tasks.put(data["task"], nowMs)) return false;
         set({});
         return true;
       case "removed":
@@ -132,29 +132,19 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
     stream = undefined;
   }
 
-  async function post(id: string, key: string, response: JsonObject): Promise<AnswerOutcome> {
-    const outcome = await answerOutcome(requests.post("answer", { id, key, response }));
+  async function post(id: string, asked: Asked, response: JsonObject): Promise<AnswerOutcome> {
+    const { key, version } = asked;
+    const input = tasks.find(id)?.inputs.find((each) => question(id, each) === question(id, asked));
+    const outcome = await answerOutcome(requests.post("answer", { id, key, version, response }));
     if (outcome.kind === "answered" || outcome.kind === "already-answered" || outcome.kind === "over") {
       const answer =
-        outcome.kind === "answered" ? answerView(id, key, response, outcome.answeredAt) : undefined;
-      tasks.answered(id, key, answer, clock.now());
+        outcome.kind === "answered" && input !== undefined
+          ? answerView(input, response, outcome.answeredAt)
+          : undefined;
+      tasks.answered(id, asked, answer, clock.now());
       set({});
     }
     return outcome;
-  }
-
-  /** What the page knows of an answer of its own, until the host tells it. */
-  function answerView(id: string, key: string, response: JsonObject, answeredAt: string): AnswerView {
-    const { action } = response;
-    const input = tasks.find(id)?.inputs.find((each) => each.key === key);
-    return {
-      key,
-      action:
-        input?.kind.startsWith("elicitation") !== false && typeof action === "string" ? action : "answered",
-      answeredAt,
-      source: "respond",
-      ...(input !== undefined && "message" in input ? { message: input.message.slice(0, 1000) } : {}),
-    };
   }
 
   return {
@@ -169,18 +159,28 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
     },
     getSnapshot: () => state,
     getServerSnapshot: () => first,
-    async answer(id, key, response) {
+    async answer(id, key, response, { version } = {}) {
       text("id", id);
       if (typeof key !== "string") throw new TypeError("key: expected a string");
+      if (version !== undefined && typeof version !== "string")
+        throw new TypeError("version: expected a string");
       checkJson("response", response);
-      const mine = question(id, key);
+      const shown = tasks.find(id)?.inputs.findLast((input) => input.key === key);
+      const meant = version ?? shown?.version;
+      if (meant === undefined)
+        return {
+          kind: "failed",
+          message: "No such question is shown: only its version says which one is meant",
+        };
+      const asked = { key, version: meant };
+      const mine = question(id, asked);
       const wanted = canonicalJson(response);
       const underWay = answering.get(mine);
       if (underWay !== undefined) {
         const outcome = await underWay.outcome;
         return underWay.response === wanted ? outcome : insteadOf(outcome);
       }
-      const outcome = post(id, key, response).finally(() => answering.delete(mine));
+      const outcome = post(id, asked, response).finally(() => answering.delete(mine));
       answering.set(mine, { response: wanted, outcome });
       return outcome;
     },
@@ -199,8 +199,9 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
     async load(id, { signal } = {}) {
       text("id", id);
       const { body } = await requests.get("task", `id=${encodeURIComponent(id)}`, signal);
-      if (!isTask(body)) throw new TasksStoreError("The host's answer is not a call");
-      return body;
+      const task = readTask(body);
+      if (task === undefined) throw new TasksStoreError("The host's answer is not a call");
+      return task;
     },
     refresh: () => stream?.refresh(),
     close() {
@@ -211,6 +212,17 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
       set({ connection: "closed" });
       listeners.clear();
     },
+  };
+}
+
+/** What the page knows of an answer of its own, until the host tells it. */
+function answerView(input: InputView, { action }: JsonObject, answeredAt: string): AnswerView {
+  return {
+    key: input.key,
+    action: input.kind.startsWith("elicitation") && typeof action === "string" ? action : "answered",
+    answeredAt,
+    source: "respond",
+    ...("message" in input ? { message: input.message.slice(0, 1000) } : {}),
   };
 }
 

@@ -23,6 +23,8 @@ export interface TaskView {
   readonly cancelRequested: boolean;
   /** The questions that wait for an answer now, oldest first. */
   readonly inputs: readonly InputView[];
+  /** How many more questions wait that cannot be shown, such as a form without a schema; absent: none. */
+  readonly unshownInputs?: number;
   /** What was answered so far, oldest first; never the content of an answer. */
   readonly answers: readonly AnswerView[];
   /** Present once the call is over. */
@@ -51,6 +53,8 @@ export interface OutcomeView {
 export type InputView = InputBody & {
   /** The server's key of it, unique within the call; any text. */
   readonly key: string;
+  /** Opaque. Another request under the same key, or another round of it, has another one: an answer says which it is for. */
+  readonly version: string;
   /** The name that the asking server gives itself, or the host's name of it. */
   readonly serverName: string;
   readonly askedAt: string;
@@ -104,6 +108,8 @@ export interface RemovedEvent {
 export interface AnswerBody {
   readonly id: string;
   readonly key: string;
+  /** Of the question that the person was shown. */
+  readonly version: string;
   /** `{ action, content? }` for elicitations; the protocol's result for sampling and roots. */
   readonly response: JsonObject;
 }

@@ -19,6 +19,7 @@ const question = {
   message: "Go on?",
   requestedSchema: {},
   key: "go",
+  version: "v1",
   serverName: "CI",
   askedAt: AT,
 } as const;
@@ -152,6 +153,42 @@ describe("state", () => {
     } finally {
       vi.unstubAllGlobals();
     }
+  });
+
+  it("what nobody could show is left out, from the stream, from load() and from what was given", async () => {
+    const odd = {
+      ...view("a"),
+      statusMessage: 5,
+      cancelRequested: null,
+      inputs: [
+        null,
+        { ...question, kind: null },
+        { ...question, message: { toString: 1 } },
+        { ...question, key: 7 },
+        { ...question, kind: "sampling", params: "x" },
+        { ...question, kind: "elicitation-url" },
+        question,
+        question,
+        { key: "where", version: "v1", serverName: "CI", askedAt: AT, kind: "roots" },
+      ],
+      answers: [null, 1, { key: "k" }, { key: "k", action: "accept", answeredAt: AT, by: [] }],
+      outcome: { status: 1 },
+    };
+    const read = {
+      ...view("a"),
+      inputs: [question, { key: "where", kind: "roots" }],
+      unshownInputs: 6,
+      answers: [],
+      cancelRequested: false,
+    };
+    const { page, store } = await live([odd as never, null as never, { ...view("b"), tool: 1 } as never]);
+    expect(store.getSnapshot().tasks).toMatchObject([read]);
+    expect(store.getSnapshot().tasks[0]).not.toHaveProperty("outcome", expect.anything());
+    page.reply = { status: 200, body: { ...odd, result: [] } };
+    expect(await store.load("a")).toMatchObject(read);
+    expect(await store.load("a")).not.toHaveProperty("result", expect.anything());
+    const given = storeOf(page.url, { initial: snapshot(odd as never, null as never) });
+    expect(given.getSnapshot().tasks).toMatchObject([read]);
   });
 
   it("what is no event of ours changes nothing", async () => {
@@ -377,7 +414,7 @@ describe("answers", () => {
       { kind: "answered", answeredAt: AT },
     ]);
     expect(page.requests("answer").map(({ body }) => body)).toEqual([
-      { id: "a", key: "go", response: accept },
+      { id: "a", key: "go", version: "v1", response: accept },
     ]);
     expect(store.getSnapshot().tasks[0]).toMatchObject({
       inputs: [],
@@ -403,6 +440,35 @@ describe("answers", () => {
     await clock.advance(10_000);
     page.send("task", { now: AT, task: asks("a") });
     await stateOf(store, (state) => approvalsOf(state).length === 1);
+  });
+
+  it("the next round under the same key is another question: shown at once, answered for itself", async () => {
+    const { page, store } = await live([asks("a")]);
+    page.reply = { status: 200, body: { answeredAt: AT } };
+    await store.answer("a", "go", accept);
+    const next = { ...asks("a"), inputs: [{ ...question, version: "v2", message: "And on?" }] };
+    page.send("task", { now: AT, task: next });
+    const state = await stateOf(store, (each) => approvalsOf(each).length === 1);
+    expect(approvalsOf(state)[0]?.input).toMatchObject({ version: "v2", message: "And on?" });
+    // An answer to what is gone says so, and leaves the other one open.
+    page.reply = { status: 410, body: refused("over") };
+    expect(await store.answer("a", "go", accept, { version: "v1" })).toEqual({ kind: "over" });
+    expect(approvalsOf(store.getSnapshot())).toHaveLength(1);
+    page.reply = "hang";
+    void store.answer("a", "go", accept, { version: "v1" });
+    void store.answer("a", "go", { action: "decline" });
+    await until(() => page.requests("answer").length === 4);
+    const versions = page.requests("answer").map(({ body }) => (body as { version: string }).version);
+    expect(versions.sort()).toEqual(["v1", "v1", "v1", "v2"]);
+  });
+
+  it("what is not shown cannot be answered without its version", async () => {
+    const { page, store } = await live([view("a")]);
+    expect(await store.answer("a", "go", accept)).toMatchObject({ kind: "failed" });
+    expect(page.requests("answer")).toEqual([]);
+    page.reply = { status: 410, body: refused("over") };
+    expect(await store.answer("a", "go", accept, { version: "v1" })).toEqual({ kind: "over" });
+    await expect(store.answer("a", "go", accept, { version: 1 as never })).rejects.toThrow("version");
   });
 
   const refused = (code: string, more: object = {}) => ({ error: { code, message: "why", ...more } });
@@ -460,7 +526,7 @@ describe("answers", () => {
       hangs ? new Promise(() => undefined) : {};
     const store = storeOf(page.url, { clock, headers });
     store.subscribe(() => undefined);
-    const lost = store.answer("a", "go", accept);
+    const lost = store.answer("a", "go", accept, { version: "v1" });
     const loading = expect(store.load("a")).rejects.toThrow("30000 ms");
     await clock.advance(30_000);
     expect(await lost).toMatchObject({ kind: "failed" });
@@ -471,7 +537,7 @@ describe("answers", () => {
     hangs = false;
     store.refresh();
     await stateOf(store, ({ connection }) => connection === "live");
-    expect(await store.answer("a", "go", accept)).toMatchObject({ kind: "answered" });
+    expect(await store.answer("a", "go", accept, { version: "v1" })).toMatchObject({ kind: "answered" });
     expect(page.requests("answer")).toHaveLength(1);
   });
 
@@ -483,7 +549,7 @@ describe("answers", () => {
       fetch: () => new Promise((resolve) => late.push(resolve)),
     });
     store.subscribe(() => undefined);
-    const lost = store.answer("a", "go", accept);
+    const lost = store.answer("a", "go", accept, { version: "v1" });
     await until(() => late.length === 2);
     await clock.advance(30_000);
     expect(await lost).toMatchObject({ kind: "failed" });

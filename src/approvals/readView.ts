@@ -1,0 +1,83 @@
+/** Owns what the page takes of what the host sends: a call whose members are as the wire says. The host is ours, but a proxy may not be, nor its version. Pure. */
+import { isObject } from "../internal/json.js";
+import type { AnswerView, InputView, OutcomeView, TaskDetailView } from "./wire.js";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const NEEDED = ["server", "tool", "status", "createdAt"] as const;
+const TEXTS = ["statusMessage", "expiresAt"] as const;
+
+/**
+ * The call, or undefined where it is none. Questions and answers that nobody could show are left out (of questions, it
+ * says how many), and so are optional members that are not what they should be. What is right stays the same object.
+ */
+export function readTask(value: unknown): TaskDetailView | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, inputs, answers, outcome, unshownInputs, result } = value;
+  if (typeof id !== "string" || id === "" || !NEEDED.every((name) => typeof value[name] === "string"))
+    return undefined;
+  if (!Array.isArray(inputs) || !Array.isArray(answers)) return undefined;
+  const shownInputs = withoutCopies(inputs.filter(isInput));
+  const changes: Record<string, unknown> = {};
+  if (shownInputs.length < inputs.length) {
+    const before = typeof unshownInputs === "number" ? unshownInputs : 0;
+    changes["inputs"] = shownInputs;
+    changes["unshownInputs"] = before + inputs.filter((input) => !isInput(input)).length;
+  } else if (!isOptional(unshownInputs, "number")) changes["unshownInputs"] = undefined;
+  if (!answers.every(isAnswer)) changes["answers"] = answers.filter(isAnswer);
+  if (outcome !== undefined && !isOutcome(outcome)) changes["outcome"] = undefined;
+  if (result !== undefined && !isObject(result)) changes["result"] = undefined;
+  if (typeof value["cancelRequested"] !== "boolean") changes["cancelRequested"] = false;
+  for (const name of TEXTS) if (!isOptional(value[name], "string")) changes[name] = undefined;
+  const task = Object.keys(changes).length === 0 ? value : { ...value, ...changes };
+  return task as unknown as TaskDetailView;
+}
+
+/** A question of a call, as the key of a map: what the server asks anew under the same key is another one. */
+export function question(id: string, { key, version }: Pick<InputView, "key" | "version">): string {
+  return JSON.stringify([id, key, version]);
+}
+
+function withoutCopies(inputs: readonly InputView[]): readonly InputView[] {
+  const names = inputs.map((input) => question("", input));
+  return inputs.filter((_, index) => names.indexOf(names[index] ?? "") === index);
+}
+
+function isInput(value: unknown): value is InputView {
+  if (!isObject(value) || !areTexts(value, ["key", "version", "serverName", "askedAt"])) return false;
+  if (!isOptional(value["answeredByPolicyAt"], "string") || !isOptional(value["policyAction"], "string"))
+    return false;
+  switch (value["kind"]) {
+    case "elicitation-form":
+      return areTexts(value, ["message"]) && isObject(value["requestedSchema"]);
+    case "elicitation-url":
+      return areTexts(value, ["message", "url"]);
+    case "sampling":
+      return isObject(value["params"]);
+    default:
+      return value["kind"] === "roots";
+  }
+}
+
+function isAnswer(value: unknown): value is AnswerView {
+  return (
+    isObject(value) &&
+    areTexts(value, ["key", "action", "answeredAt"]) &&
+    ["by", "source", "message"].every((name) => isOptional(value[name], "string"))
+  );
+}
+
+function isOutcome(value: unknown): value is OutcomeView {
+  if (!isObject(value) || !areTexts(value, ["status", "settledAt"])) return false;
+  const { error, reason } = value;
+  if (!isOptional(reason, "string")) return false;
+  return error === undefined || (isObject(error) && areTexts(error, ["message"]));
+}
+
+function areTexts(value: Fields, names: readonly string[]): boolean {
+  return names.every((name) => typeof value[name] === "string");
+}
+
+function isOptional(value: unknown, type: "string" | "number"): boolean {
+  return value === undefined || typeof value === type;
+}
