@@ -2,7 +2,8 @@
  * The chat example: builds the page, starts the task server and the host as processes of their own, and starts either
  * again when it dies. Ctrl+C ends everything. `--smoke`: one tool call through the API, then the end.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -19,15 +20,17 @@ const PORT = isSmoke ? 0 : Number(process.env["PORT"] ?? 4173);
 const folder = mkdtempSync(join(tmpdir(), "taskrail-chat-"));
 const page = join(folder, "page");
 const data = join(folder, "data");
-const lives = new Map<string, Life<unknown>>();
-let leaving = false;
+/** By file, also those that are not ready yet: they write into the folder as well. */
+const lives = new Map<string, Promise<Life<unknown>>>();
+let leaving: Promise<void> | undefined;
 
 for (const [signal, code] of [
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
 ] as const) {
-  process.once(signal, () => void leave(signal === "SIGINT" ? 0 : code));
+  // Not once: a signal to the whole group comes a second time, from whoever started this process and passes it on.
+  process.on(signal, () => void leave(signal === "SIGINT" ? 0 : code));
 }
 
 try {
@@ -54,7 +57,7 @@ try {
   );
   console.log("Ctrl+C ends everything.");
 } catch (error) {
-  if (!leaving) {
+  if (leaving === undefined) {
     console.error(error instanceof Error ? error.message : error);
     await leave(1);
   }
@@ -66,16 +69,18 @@ async function keepAlive<Ready extends { readonly port: number }>(
   settings: (port: number) => object,
   port: number,
 ): Promise<Life<Ready>> {
-  const life = await startProcess<Ready>(file, settings(port));
-  lives.set(file, life);
+  if (leaving !== undefined) throw new Error("It ends already");
+  const starting = startProcess<Ready>(file, settings(port));
+  lives.set(file, starting);
+  const life = await starting;
   void life.ended.then(() => again(file, settings, life.ready.port));
   return life;
 }
 
 async function again(file: string, settings: (port: number) => object, port: number): Promise<void> {
-  if (leaving) return;
+  if (leaving !== undefined) return;
   await pause(RESTART_MS);
-  if (leaving) return;
+  if (leaving !== undefined) return;
   try {
     const { pid } = await keepAlive(file, settings, port);
     console.log(`${file} ended, and is process ${pid} now.`);
@@ -85,10 +90,18 @@ async function again(file: string, settings: (port: number) => object, port: num
   }
 }
 
-async function leave(code: number): Promise<never> {
-  leaving = true;
+function leave(code: number): Promise<void> {
+  leaving ??= end(code);
+  return leaving;
+}
+
+async function end(code: number): Promise<void> {
   // The host first: it says goodbye to the server.
-  for (const file of ["host.ts", "server.ts"]) await lives.get(file)?.end("SIGTERM");
-  rmSync(folder, { recursive: true, force: true });
+  for (const file of ["host.ts", "server.ts"]) {
+    const life = await lives.get(file)?.catch(() => undefined);
+    await life?.end("SIGTERM");
+  }
+  // The page may still be being built into it.
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(() => undefined);
   process.exit(code);
 }

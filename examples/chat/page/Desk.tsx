@@ -1,11 +1,12 @@
 /** Owns the frame of the page: head, conversation, inbox beside it or in a drawer. */
 import type { TasksStore } from "mcp-taskrail/approvals";
-import { useApprovals, useConnection, useTasks } from "mcp-taskrail/react";
+import { useApprovals, useConnection, useLabels, useTasks } from "mcp-taskrail/react";
 import { useCallback, useEffect, useRef, type JSX } from "react";
 import { Composer } from "./Composer.js";
 import { Conversation } from "./Conversation.js";
 import { Inbox } from "./Inbox.js";
-import { Avatar, Mark } from "./SignIn.js";
+import { Mark } from "./SignIn.js";
+import { PersonMenu } from "./PersonMenu.js";
 import { reveal } from "./anchors.js";
 import { useConversation } from "./useConversation.js";
 import { useWide } from "./useWide.js";
@@ -19,7 +20,8 @@ export function Desk({
   readonly store: TasksStore;
   readonly onLeave: () => void;
 }): JSX.Element {
-  const { connection, loaded } = useConnection();
+  const labels = useLabels();
+  const { connection } = useConnection();
   const open = useApprovals().length;
   const conversation = useConversation(useTasks(), connection === "live");
   const wide = useWide();
@@ -41,7 +43,7 @@ export function Desk({
         <Mark />
         <h1>Desk</h1>
         <span className="presence" data-live={connection === "live"}>
-          {connection === "live" ? "Live" : "Connecting…"}
+          {connection === "live" ? "Live" : connection === "refused" ? "Signed out" : "Connecting…"}
         </span>
         {!wide && (
           <button type="button" className="inbox-button" onClick={() => drawer.current?.showModal()}>
@@ -49,22 +51,21 @@ export function Desk({
             {open > 0 && <span className="count">{open}</span>}
           </button>
         )}
-        <button type="button" className="person" onClick={onLeave}>
-          <Avatar name={actor} />
-          <span className="hidden">Signed in as </span>
-          <span className="person-name">{actor}</span>
-          <span className="hidden">. Sign out</span>
-        </button>
+        <PersonMenu actor={actor} onLeave={onLeave} />
       </header>
       <div className="banner" role="status">
         {isLost && (
           <p>
-            {connection === "refused"
-              ? "The host does not let you in any more."
-              : "The connection to the host was lost. Reconnecting…"}
-            <button type="button" onClick={() => store.refresh()}>
-              Try now
-            </button>
+            {connection === "refused" ? labels.signedOut : "The connection was lost. Reconnecting…"}
+            {connection === "refused" ? (
+              <button type="button" onClick={onLeave}>
+                Sign in
+              </button>
+            ) : (
+              <button type="button" onClick={() => store.refresh()}>
+                Try now
+              </button>
+            )}
           </p>
         )}
       </div>
@@ -75,7 +76,7 @@ export function Desk({
       {wide ? (
         <aside className="side" aria-label="Inbox">
           <h2>Inbox{open > 0 && <span className="count">{open}</span>}</h2>
-          <Inbox loaded={loaded} onChoose={goTo} />
+          <Inbox onChoose={goTo} />
         </aside>
       ) : (
         <dialog
@@ -99,7 +100,7 @@ export function Desk({
                 </svg>
               </button>
             </h2>
-            <Inbox loaded={loaded} onChoose={goTo} />
+            <Inbox onChoose={goTo} />
           </div>
         </dialog>
       )}

@@ -1,17 +1,17 @@
 /** Owns the list of everything that waits for a person. Each entry leads to its question in the conversation. */
-import { useApprovals, visibleText, type Approval } from "mcp-taskrail/react";
+import { useApprovals, useConnection, visibleText, type Approval } from "mcp-taskrail/react";
 import type { JSX } from "react";
 
 const MAX_TEXT = 140;
 
 export function Inbox({
-  loaded,
   onChoose,
 }: {
-  readonly loaded: boolean;
   readonly onChoose: (id: string, key: string) => void;
-}): JSX.Element {
+}): JSX.Element | null {
   const approvals = useApprovals();
+  const { loaded, connection } = useConnection();
+  if (connection === "refused") return null;
   if (approvals.length === 0) {
     return (
       <p className="inbox-empty">{loaded ? "Nothing waits for you." : "Looking for what waits for you…"}</p>

@@ -2,10 +2,9 @@
 
 /** Scrolls to the question's card and puts the focus on its first control. */
 export function reveal(id: string, key: string): void {
-  // The lists of cards name their items so; the server's key is any text, so it is compared and not made a selector.
-  const name = JSON.stringify([id, key]);
-  const items = [...document.querySelectorAll<HTMLElement>(".tasks li[data-name]")];
-  const item = items.find(({ dataset }) => dataset["name"] === name);
+  // The server's key is any text, so it is compared and not made a selector.
+  const items = [...document.querySelectorAll<HTMLElement>(".tasks [data-question]")];
+  const item = items.find(({ dataset }) => dataset["question"] === `${id} ${key}`);
   if (item === undefined) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   item.querySelector<HTMLElement>("input, select, textarea, button")?.focus({ preventScroll: true });
