@@ -119,11 +119,11 @@ export function approvalsHandler(tasks: TasksSource, options: ApprovalsHandlerOp
       const stream = await openStream(feed, { ...settings, isStillAllowed, signal: request.signal });
       return new Response(stream, { headers });
     },
-    async answer({ client, request, actor }) {
+    async answer({ client, request, scope, actor }) {
       const body = answerBody(await readBody(request, settings.maxBodyBytes));
       const handle = await found(client, body.id);
       try {
-        return jsonResponse(200, await answers.answer(handle, body, actor));
+        return jsonResponse(200, await answers.answer(handle, body, { scope, actor }));
       } catch (error) {
         if (!(error instanceof InvalidInputResponseError)) throw error;
         throw new Refusal("invalid-answer", error.message, { field: error.field });

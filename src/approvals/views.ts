@@ -39,31 +39,12 @@ export function detailOf(handle: TaskHandle, options: ViewOptions): TaskDetailVi
   return { ...view, result: shownValue(outcome.result, handle.taskId) };
 }
 
-/** The server's own key of an open question, by the key that the page was shown. */
-export function openKey(handle: TaskHandle, shownKey: string): string | undefined {
-  const keys = handle.pendingInputs.map(({ key }) => key);
-  return (
-    keys.find((key) => key === shownKey) ?? keys.find((key) => shownText(key, handle.taskId) === shownKey)
-  );
-}
-
-/** The answer that stands for a question, by the key that the page was shown. */
-export function standingAnswer(
-  handle: TaskHandle,
-  shownKey: string,
-): TaskHandle["answers"][number] | undefined {
-  const answers = handle.answers;
-  return (
-    answers.findLast(({ key }) => key === shownKey) ??
-    answers.findLast(({ key }) => shownText(key, handle.taskId) === shownKey)
-  );
-}
-
 function inputView(request: TaskInputRequest, taskId: string | undefined): InputView {
   const { unanswered } = request;
   return {
     ...bodyOf(request, taskId),
     key: shownText(request.key, taskId),
+    version: request.version,
     // The host's own name of the server stands in where it has none of its own.
     serverName:
       request.serverDisplayName === request.server
@@ -95,9 +76,10 @@ function bodyOf(request: TaskInputRequest, taskId: string | undefined): InputBod
 }
 
 function answerView(answer: TaskHandle["answers"][number], taskId: string | undefined): AnswerView {
-  const { key, action, answeredAt, by, source, message } = answer;
+  const { key, version, action, answeredAt, by, source, message } = answer;
   return {
     key: shownText(key, taskId),
+    version,
     action,
     answeredAt: answeredAt.toISOString(),
     ...(by === undefined ? {} : { by }),

@@ -73,6 +73,8 @@ export type InputBody =
 /** Who answered which question, and when. */
 export interface AnswerView {
   readonly key: string;
+  /** Which question it was: as in `InputView`. The handler always says it; what a page shows ahead may not. */
+  readonly version?: string;
   /** accept, decline or cancel of an elicitation; `answered` for sampling and roots. */
   readonly action: string;
   readonly answeredAt: string;

@@ -6,7 +6,7 @@ import {
   type Authorization,
   type TaskView,
 } from "../../src/approvals/index.js";
-import { StoreError, TaskClient } from "../../src/index.js";
+import { StoreError, TaskClient, type TaskHandle } from "../../src/index.js";
 import type { JsonObject } from "../../src/internal/json.js";
 import type { FakeClock } from "../../src/testing/index.js";
 import {
@@ -36,6 +36,9 @@ const post = (handler: ApprovalsHandler, path: string, body: JsonObject): Promis
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
+
+/** The version of the first question that is open. */
+const versionOf = ({ pendingInputs }: TaskHandle): string => pendingInputs[0]?.version ?? "";
 
 /** A server whose task asks one question, and ends when that is answered. */
 const asking = {
@@ -299,6 +302,105 @@ describe("what the page sees", () => {
   });
 });
 
+describe("which question an answer is to", () => {
+  it("needs its version (400)", async () => {
+    const run = await rig(asking);
+    await startTask(run, { callId: "a" });
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    for (const version of [undefined, "", 1]) {
+      const body = { id: "a", key: "go", response: yes, ...(version === undefined ? {} : { version }) };
+      expect(await refusal(await post(handler, "answer", body))).toMatchObject({ status: 400 });
+    }
+  });
+
+  it("is what the person saw: a question that the server changed under its key is another (410)", async () => {
+    let message = "Delete the temporary file?";
+    const run = await rig({ ...asking, "tasks/get": () => asks({ go: form(message) }) });
+    const task = await startTask(run, { callId: "a" });
+    await run.clock.runUntil(() => task.pendingInputs.length === 1, 60_000);
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const shown = ((await (await get(handler, "task?id=a")).json()) as TaskView).inputs[0];
+    message = "Pay everything to somebody?";
+    await run.clock.runUntil(() => versionOf(task) !== shown?.version, 60_000);
+    const answer = (version: string) =>
+      post(handler, "answer", { id: "a", key: "go", version, response: yes });
+    const late = await refusal(await answer(shown?.version ?? ""));
+    expect(late).toMatchObject({ status: 410, code: "over" });
+    expect(late.message).toContain("changed the question");
+    expect(task.answers).toEqual([]);
+    const now = versionOf(task);
+    expect((await answer(now)).status).toBe(200);
+    // The earlier one was never answered, and is not now.
+    expect(await refusal(await answer(shown?.version ?? ""))).toMatchObject({ status: 410, code: "over" });
+    const view = (await (await get(handler, "task?id=a")).json()) as TaskView;
+    expect(view.answers).toMatchObject([{ key: "go", version: now }]);
+  });
+
+  it("a retry of the answer to one round is not the answer to the next round under the same key", async () => {
+    const questions = ["Stop the service?", "Delete the database?"];
+    let round = 0;
+    const run = await rig({
+      ...asking,
+      "tools/call": () => {
+        const message = questions[round];
+        round += 1;
+        return message === undefined
+          ? { content: [] }
+          : {
+              resultType: "input_required",
+              requestState: `state-${round}`,
+              inputRequests: { go: form(message) },
+            };
+      },
+    });
+    const called = run.client.callTool("srv", { name: "deploy", arguments: {} }, { callId: "a" });
+    called.catch(() => undefined);
+    await run.clock.runUntil(() => run.told.of("input").length === 1, 60_000);
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const open = async () => ((await (await get(handler, "task?id=a")).json()) as TaskView).inputs[0];
+    const first = await open();
+    const answer = async (version: string) =>
+      post(handler, "answer", { id: "a", key: "go", version, response: yes });
+    const stored: unknown = await (await answer(first?.version ?? "")).json();
+    await run.clock.runUntil(() => run.told.of("input").length === 2, 60_000);
+    // The page has lost what it was told, and gives the same answer again.
+    expect(await (await answer(first?.version ?? "")).json()).toEqual(stored);
+    const second = await open();
+    expect(second).toMatchObject({ key: "go", message: "Delete the database?" });
+    expect(second?.version).not.toBe(first?.version);
+    expect(round).toBe(2);
+  });
+
+  it("what one scope answered is no memory of another's", async () => {
+    const scopes = ["a/ada", "b/ada"];
+    const runs = new Map<string, Awaited<ReturnType<typeof rig>>>();
+    for (const scope of scopes) runs.set(scope, await rig({ ...asking, "tasks/update": "hang" }, { scope }));
+    const handler = approvalsHandler((scope) => runs.get(scope)?.client, {
+      authorize: (request) => ({ scope: request.headers.get("x-scope") ?? "", actor: "ada" }),
+    });
+    const answer = async (scope: string, ok: boolean): Promise<number> => {
+      const task = await runs.get(scope)?.client.task("report");
+      const version = task?.pendingInputs[0]?.version ?? task?.answers[0]?.version ?? "";
+      const yesOrNo = { action: "accept", content: { ok } };
+      const response = await get(handler, "answer", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-scope": scope },
+        body: JSON.stringify({ id: "report", key: "go", version, response: yesOrNo }),
+      });
+      return response.status;
+    };
+    for (const run of runs.values()) {
+      const task = await startTask(run, { callId: "report" });
+      await run.clock.runUntil(() => task.pendingInputs.length === 1, 60_000);
+    }
+    expect(await answer("b/ada", true)).toBe(200);
+    expect(await answer("b/ada", false)).toBe(409);
+    expect(await answer("a/ada", false)).toBe(200);
+    expect(await answer("b/ada", false)).toBe(409);
+    expect(await answer("b/ada", true)).toBe(200);
+  });
+});
+
 describe("when the host cannot answer", () => {
   it("its store fails: 503, told, and nothing of it said; a stream does not begin", async () => {
     const clock = virtualClock();
@@ -309,7 +411,12 @@ describe("when the host cannot answer", () => {
     const onError = vi.fn();
     const handler = approvalsHandler(run.client, { authorize, clock, onError });
     store.refuses = () => true;
-    const answer = await post(handler, "answer", { id: "a", key: "go", response: yes });
+    const answer = await post(handler, "answer", {
+      id: "a",
+      key: "go",
+      version: versionOf(task),
+      response: yes,
+    });
     expect(await refusal(answer)).toMatchObject({ status: 503, code: "unavailable" });
     store.refuses = () => false;
     store.reading.fails = true;
@@ -320,7 +427,9 @@ describe("when the host cannot answer", () => {
     }
     expect(onError).toHaveBeenCalledTimes(3);
     store.reading.fails = false;
-    expect((await post(handler, "answer", { id: "a", key: "go", response: yes })).status).toBe(200);
+    expect(
+      (await post(handler, "answer", { id: "a", key: "go", version: versionOf(task), response: yes })).status,
+    ).toBe(200);
   });
 
   it("its client is closed: streams end, and requests get 503", async () => {
@@ -367,7 +476,9 @@ describe("the stream", () => {
     expect(taskOf(await stream.next())).toMatchObject({ id: "a", status: "working", inputs: [] });
     const shown = stream.until(shows(({ inputs }) => inputs.length === 1));
     expect(taskOf(await run.within(shown, 60_000))).toMatchObject({ id: "a", status: "input_required" });
-    expect((await post(handler, "answer", { id: "a", key: "go", response: yes })).status).toBe(200);
+    expect(
+      (await post(handler, "answer", { id: "a", key: "go", version: versionOf(task), response: yes })).status,
+    ).toBe(200);
     const answered = await stream.until(shows(({ answers }) => answers.length === 1));
     expect(taskOf(answered)).toMatchObject({ inputs: [], answers: [{ by: "Ada", action: "accept" }] });
     await task.forget();

@@ -6,7 +6,7 @@ import { approvalsOf, createTasksStore, type TasksState } from "../../src/approv
 import { spawnTaskServer, type SpawnedTaskServer } from "../../src/testing/index.js";
 import type { HostInput } from "./host.js";
 import { spawnHost, type SpawnedHost } from "./spawnHost.js";
-import { openEvents, post, refusal, shows, stateOf } from "./support.js";
+import { openEvents, post, refusal, shows, stateOf, taskOf } from "./support.js";
 
 const ADA = { "x-user": "ada/Ada" };
 const yes = { action: "accept", content: { approve: true } };
@@ -101,15 +101,16 @@ it("two hosts on one store: asked at one, shown and answered at the other, close
   await here.next();
   await there.next();
   const id = await working.call("ada", "deploy", { env: "prod" });
-  await there.until(shows((task) => task.id === id && task.inputs.length === 1));
-  const answered = await post(showing.url, "answer", { id, key: "approval", response: yes }, ADA);
+  const shown = await there.until(shows((task) => task.id === id && task.inputs.length === 1));
+  const version = taskOf(shown)?.inputs[0]?.version;
+  const answered = await post(showing.url, "answer", { id, key: "approval", version, response: yes }, ADA);
   expect(answered.status).toBe(200);
   const first = (await answered.json()) as { answeredAt: string };
   await here.until(shows((task) => task.id === id && task.answers.length === 1 && task.inputs.length === 0));
   const other = await post(
     working.url,
     "answer",
-    { id, key: "approval", response: yes },
+    { id, key: "approval", version, response: yes },
     { "x-user": "ada/Bea" },
   );
   expect(await refusal(other)).toMatchObject({ status: 409, by: "Ada", answeredAt: first.answeredAt });

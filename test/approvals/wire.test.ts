@@ -54,6 +54,9 @@ async function asked(tool = "deploy", args: object = { env: "prod" }, more: obje
   return detail(id);
 }
 
+/** Of its first question. */
+const versionOf = ({ inputs }: TaskView): string => inputs[0]?.version ?? "";
+
 async function detail(id: string, headers: Record<string, string> = ADA): Promise<TaskView> {
   return (await (
     await fetch(`${host.url}/task?id=${encodeURIComponent(id)}`, { headers })
@@ -70,13 +73,13 @@ it("leaves out the server's task ids, also where the server writes them into its
   const answer = await post(
     host.url,
     "answer",
-    { id: first.id, key: input?.key, response: { action: "accept" } },
+    { id: first.id, key: input?.key, version: input?.version, response: { action: "accept" } },
     ADA,
   );
   const repeated = await post(
     host.url,
     "answer",
-    { id: first.id, key: input?.key, response: { action: "accept" } },
+    { id: first.id, key: input?.key, version: input?.version, response: { action: "accept" } },
     ADA,
   );
   expect(repeated.status).toBe(200);
@@ -114,9 +117,10 @@ it("shows a question in the page, takes the answer, shows the outcome", async ()
 it("F152: two calls of one tool with one key are two questions; an answer to one leaves the other", async () => {
   const [a, b] = [await asked(), await asked()];
   expect(a.id).not.toBe(b.id);
-  expect((await post(host.url, "answer", { id: a.id, key: "approval", response: yes }, ADA)).status).toBe(
-    200,
-  );
+  expect(
+    (await post(host.url, "answer", { id: a.id, key: "approval", version: versionOf(a), response: yes }, ADA))
+      .status,
+  ).toBe(200);
   expect((await detail(a.id)).inputs).toEqual([]);
   expect((await detail(b.id)).inputs).toMatchObject([{ key: "approval" }]);
 });
@@ -128,7 +132,7 @@ it("F176: hostile texts and keys pass as they are; ids such as __proto__ find no
     const response = await fetch(`${host.url}/task?id=${encodeURIComponent(id)}`, { headers: ADA });
     expect(await refusal(response)).toMatchObject({ status: 404, code: "not-found" });
   }
-  const body = `{"id":"${call.id}","key":"__proto__","response":{"action":"decline","__proto__":{"polluted":1}}}`;
+  const body = `{"id":"${call.id}","key":"__proto__","version":"${versionOf(call)}","response":{"action":"decline","__proto__":{"polluted":1}}}`;
   expect((await post(host.url, "answer", body, ADA)).status).toBe(200);
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   expect((await detail(call.id)).answers).toMatchObject([{ key: "__proto__", action: "decline" }]);
@@ -139,7 +143,12 @@ describe("who sees what", () => {
     const mine = await asked();
     const responses = [
       await fetch(`${host.url}/task?id=${mine.id}`, { headers: EVE }),
-      await post(host.url, "answer", { id: mine.id, key: "approval", response: yes }, EVE),
+      await post(
+        host.url,
+        "answer",
+        { id: mine.id, key: "approval", version: versionOf(mine), response: yes },
+        EVE,
+      ),
       await post(host.url, "cancel", { id: mine.id }, EVE),
     ];
     const unknown = await fetch(`${host.url}/task?id=nothing-of-that-name`, { headers: EVE });
@@ -163,9 +172,11 @@ describe("who sees what", () => {
 
 describe("answers", () => {
   it("are idempotent for one person, also when the call is over; another's are told who was faster (409)", async () => {
-    const { id } = await asked();
+    const call = await asked();
+    const { id } = call;
+    const version = versionOf(call);
     const answer = (response: object, who: Record<string, string>) =>
-      post(host.url, "answer", { id, key: "approval", response }, who);
+      post(host.url, "answer", { id, key: "approval", version, response }, who);
     const first = (await (await answer(yes, ADA)).json()) as { answeredAt: string };
     expect(Number.isNaN(Date.parse(first.answeredAt))).toBe(false);
     const again = { content: { approve: true }, action: "accept" };
@@ -183,13 +194,15 @@ describe("answers", () => {
   });
 
   it("of many at once exactly one is taken, and it is sent once", async () => {
-    const { id } = await asked();
+    const call = await asked();
+    const { id } = call;
+    const version = versionOf(call);
     const responses = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         post(
           host.url,
           "answer",
-          { id, key: "approval", response: i % 2 === 0 ? yes : { action: "decline" } },
+          { id, key: "approval", version, response: i % 2 === 0 ? yes : { action: "decline" } },
           { "x-user": `ada/P${i}` },
         ),
       ),
@@ -200,9 +213,11 @@ describe("answers", () => {
   });
 
   it("that do not fit name the field (422), and nothing is stored", async () => {
-    const { id } = await asked();
+    const call = await asked();
+    const { id } = call;
+    const version = versionOf(call);
     const answer = (response: object) =>
-      post(host.url, "answer", { id, key: "approval", response }, ADA).then(refusal);
+      post(host.url, "answer", { id, key: "approval", version, response }, ADA).then(refusal);
     expect(await answer({ action: "accept", content: { approve: "yes" } })).toMatchObject({
       status: 422,
       code: "invalid-answer",
@@ -213,12 +228,14 @@ describe("answers", () => {
   });
 
   it("to a call that is over, or a question that is not open, are too late (410)", async () => {
-    const { id } = await asked();
-    const noSuchKey = { id, key: "nothing", response: yes };
+    const call = await asked();
+    const { id } = call;
+    const version = versionOf(call);
+    const noSuchKey = { id, key: "nothing", version, response: yes };
     expect(await refusal(await post(host.url, "answer", noSuchKey, ADA))).toMatchObject({ status: 410 });
     const done = await host.call("ada", "slow", { ms: 0 });
     await until(async () => (await detail(done)).outcome !== undefined);
-    const late = await post(host.url, "answer", { id: done, key: "approval", response: yes }, ADA);
+    const late = await post(host.url, "answer", { id: done, key: "approval", version, response: yes }, ADA);
     expect(await refusal(late)).toMatchObject({ status: 410, code: "over" });
   });
 });
