@@ -140,11 +140,21 @@ export async function bodyOf(response: Response, signal: AbortSignal): Promise<J
 
 const ACCEPT_JSON = { accept: "application/json" };
 
+/** A host's reason is for a line of the page, not for a book. */
+const MOST_MESSAGE_CHARS = 2000;
+
 function refusalOf(body: JsonObject): RefusalBody["error"] | undefined {
   const { error } = body;
-  if (!isObject(error) || typeof error["code"] !== "string" || typeof error["message"] !== "string")
-    return undefined;
-  return error as unknown as RefusalBody["error"];
+  if (!isObject(error)) return undefined;
+  const { code, message, field, answeredAt, by } = error;
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  return {
+    code: code as RefusalCode,
+    message: message.slice(0, MOST_MESSAGE_CHARS),
+    ...(typeof field === "string" ? { field } : {}),
+    ...(typeof answeredAt === "string" ? { answeredAt } : {}),
+    ...(typeof by === "string" ? { by } : {}),
+  };
 }
 
 async function headersOf(headers: () => HeaderFields | Promise<HeaderFields>): Promise<HeaderFields> {

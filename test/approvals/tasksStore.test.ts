@@ -479,6 +479,7 @@ describe("answers", () => {
       { kind: "already-answered", answeredAt: AT, by: "Bea" },
       0,
     ],
+    [409, refused("already-answered", { answeredAt: {}, by: 5 }), { kind: "already-answered" }, 0],
     [410, refused("over"), { kind: "over" }, 0],
     [404, refused("not-found"), { kind: "over" }, 0],
     [
