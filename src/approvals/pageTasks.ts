@@ -1,5 +1,6 @@
 /** Owns the list that a page shows: what events make of it, with unchanged calls staying the same objects. Pure but for what was answered here. */
-import { question, readTask } from "./readView.js";
+import { readTask } from "./readView.js";
+import { question } from "./taskFilter.js";
 import { inOrder } from "./taskOrder.js";
 import type { AnswerView, InputView, TaskView } from "./wire.js";
 

@@ -1,5 +1,6 @@
 /** Owns what the page takes of what the host sends: a call whose members are as the wire says. The host is ours, but a proxy may not be, nor its version. Pure. */
 import { isObject } from "../internal/json.js";
+import { question } from "./taskFilter.js";
 import type { AnswerView, InputView, OutcomeView, TaskDetailView } from "./wire.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -33,11 +34,6 @@ export function readTask(value: unknown): TaskDetailView | undefined {
   return task as unknown as TaskDetailView;
 }
 
-/** A question of a call, as the key of a map: what the server asks anew under the same key is another one. */
-export function question(id: string, { key, version }: Pick<InputView, "key" | "version">): string {
-  return JSON.stringify([id, key, version]);
-}
-
 function withoutCopies(inputs: readonly InputView[]): readonly InputView[] {
   const names = inputs.map((input) => question("", input));
   return inputs.filter((_, index) => names.indexOf(names[index] ?? "") === index);
@@ -63,7 +59,7 @@ function isAnswer(value: unknown): value is AnswerView {
   return (
     isObject(value) &&
     areTexts(value, ["key", "action", "answeredAt"]) &&
-    ["by", "source", "message"].every((name) => isOptional(value[name], "string"))
+    ["version", "by", "source", "message"].every((name) => isOptional(value[name], "string"))
   );
 }
 

@@ -1,7 +1,7 @@
-/** Owns which calls of the page's state are wanted, and which questions they ask. Pure; answers the same objects, so that views can be kept. */
+/** Owns which calls of the page's state are wanted, and which questions they ask, and what tells those apart. Pure; answers the same objects, so that views can be kept. */
 import { canonicalJson } from "../internal/json.js";
 import type { Approval, TasksState, TaskViewFilter } from "./storeTypes.js";
-import type { TaskView } from "./wire.js";
+import type { InputView, TaskView } from "./wire.js";
 
 /** The calls that fit, in their order; all conditions that are given must hold. */
 export function filterTasks(
@@ -18,6 +18,11 @@ export function approvalsOf(
   filter: TaskViewFilter = {},
 ): readonly Approval[] {
   return filterTasks(from, filter).flatMap((task) => task.inputs.map((input) => ({ task, input })));
+}
+
+/** A question of a call, as the key of a map: what the server asks anew under the same key is another one. */
+export function question(id: string, { key, version }: Pick<InputView, "key" | "version">): string {
+  return JSON.stringify([id, key, version]);
 }
 
 function fits(task: TaskView, { server, tool, state, context }: TaskViewFilter): boolean {

@@ -6,9 +6,10 @@ import { refuseUnknown } from "../internal/options.js";
 import { answerOutcome, cancelOutcome } from "./hostOutcomes.js";
 import { createHostRequests, type StoreFetch, type StoreHeaders } from "./hostRequests.js";
 import { createPageTasks, type Asked } from "./pageTasks.js";
-import { question, readTask } from "./readView.js";
+import { readTask } from "./readView.js";
 import { openStoreStream, type StoreStream, type StreamStatus } from "./storeStream.js";
 import type { AnswerOutcome, CancelOutcome, TasksState, TasksStore } from "./storeTypes.js";
+import { question } from "./taskFilter.js";
 import { TasksStoreError } from "./tasksStoreError.js";
 import type { AnswerView, InputView, SnapshotEvent } from "./wire.js";
 
@@ -219,6 +220,7 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
 function answerView(input: InputView, { action }: JsonObject, answeredAt: string): AnswerView {
   return {
     key: input.key,
+    version: input.version,
     action: input.kind.startsWith("elicitation") && typeof action === "string" ? action : "answered",
     answeredAt,
     source: "respond",

@@ -1,5 +1,6 @@
-/** Owns the public card of one question: each question gets a card of its own, whatever is reused around it. */
+/** Owns the public card of one question: each question, and each round of it, gets a card of its own, whatever is reused around it. */
 import type { ReactElement } from "react";
+import { question } from "../approvals/taskFilter.js";
 import { QuestionCard, type ApprovalCardProps } from "./questionCard.js";
 
 export type { ApprovalCardProps } from "./questionCard.js";
@@ -10,5 +11,5 @@ export type { ApprovalCardProps } from "./questionCard.js";
  */
 export function ApprovalCard(props: ApprovalCardProps): ReactElement {
   const { task, input } = props.approval;
-  return <QuestionCard key={JSON.stringify([task.id, input.key])} {...props} />;
+  return <QuestionCard key={question(task.id, input)} {...props} />;
 }

@@ -12,8 +12,9 @@ export function TaskAnswers({ answers }: { readonly answers: readonly AnswerView
     <section className="taskrail-answers">
       <p className="taskrail-label">{labels.answersHeading}</p>
       <ul className="taskrail-list">
-        {answers.map((answer) => (
-          <li key={answer.key}>
+        {answers.map((answer, index) => (
+          // They only grow, and rounds of one question share their key.
+          <li key={index}>
             {answer.message === undefined ? null : <ServerText text={answer.message} />}
             <p className="taskrail-help">
               <Who state={answer} />: <b>{labels.action(answer.action)}</b>,{" "}

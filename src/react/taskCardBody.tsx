@@ -90,7 +90,8 @@ export function TaskCardBody(props: TaskCardBase & { readonly task: TaskView }):
 }
 
 /** What the server asks is nothing that may be shown, such as a form without a schema; after an answer it may just be slow. */
-function isUnshown({ status, inputs, answers, outcome }: TaskView): boolean {
+function isUnshown({ status, inputs, answers, outcome, unshownInputs = 0 }: TaskView): boolean {
+  if (outcome === undefined && unshownInputs > 0) return true;
   return status === "input_required" && outcome === undefined && inputs.length === 0 && answers.length === 0;
 }
 

@@ -1,5 +1,5 @@
 /** Owns what becomes of a person's answer to one question: at most one is under way, and what closed stays closed. No markup. */
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type { JsonObject } from "../internal/json.js";
 import type { AnswerOutcome, Approval } from "../approvals/storeTypes.js";
 import { useTasksContext } from "./context.js";
@@ -43,8 +43,9 @@ export function useAnswering({ task, input }: Approval): Answering {
   const { store } = useTasksContext();
   const [own, setOwn] = useState<CardState>({ kind: "editing" });
   const { id } = task;
-  const { key } = input;
-  const standing = useSelection((state) => standingOf(state, id, key), sameStanding, [id, key]);
+  const { key, version, askedAt } = input;
+  const asked = useMemo(() => ({ key, version, askedAt }), [key, version, askedAt]);
+  const standing = useSelection((state) => standingOf(state, id, asked), sameStanding, [id, asked]);
   const state = shownState(own, standing);
   const closed = isClosed(state);
 
@@ -53,11 +54,11 @@ export function useAnswering({ task, input }: Approval): Answering {
   const send = useCallback(
     (response: JsonObject, action: string) => {
       // A click and an Escape may come within one frame, before anything is drawn anew.
-      if (taken.current || standingOf(store.getSnapshot(), id, key).kind !== "open") return;
+      if (taken.current || standingOf(store.getSnapshot(), id, asked).kind !== "open") return;
       taken.current = true;
       last.current = { response, action };
       setOwn({ kind: "sending", action });
-      store.answer(id, key, response).then(
+      store.answer(id, asked.key, response, { version: asked.version }).then(
         (outcome) => {
           const next = afterOutcome(outcome, action);
           taken.current = isClosed(next);
@@ -70,7 +71,7 @@ export function useAnswering({ task, input }: Approval): Answering {
         },
       );
     },
-    [store, id, key],
+    [store, id, asked],
   );
   const retry = useCallback(() => {
     if (last.current !== undefined) send(last.current.response, last.current.action);

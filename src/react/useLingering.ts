@@ -1,6 +1,7 @@
 /** Owns which cards of a list are still shown although their question is closed: for a while, and while somebody is at them. */
 import { useEffect, useRef, useState, type RefObject } from "react";
 import type { Approval, TasksStore } from "../approvals/storeTypes.js";
+import { question } from "../approvals/taskFilter.js";
 import { useTasksContext } from "./context.js";
 import { standingOf } from "./standing.js";
 
@@ -74,9 +75,9 @@ function byAge(a: Shown, b: Shown): number {
 }
 
 function isClosed({ task, input }: Approval, store: TasksStore): boolean {
-  return standingOf(store.getSnapshot(), task.id, input.key).kind !== "open";
+  return standingOf(store.getSnapshot(), task.id, input).kind !== "open";
 }
 
 function nameOf({ task, input }: Approval): string {
-  return JSON.stringify([task.id, input.key]);
+  return question(task.id, input);
 }

@@ -43,7 +43,7 @@ test.each([
   await lab.settle({ kind: "answered", answeredAt: new Date().toISOString() });
   await card.getByText(`You answered: ${told}`).waitFor();
   expect(await stateOf(card)).toBe("answered");
-  expect(await lab.asked()).toEqual([{ what: "answer", id: "t1", key: "q1", response }]);
+  expect(await lab.asked()).toEqual([{ what: "answer", id: "t1", key: "q1", version: "v1", response }]);
 });
 
 test("F139: Escape is a dismissal, once", async () => {
@@ -52,7 +52,7 @@ test("F139: Escape is a dismissal, once", async () => {
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
   expect(await lab.asked()).toEqual([
-    { what: "answer", id: "t1", key: "q1", response: { action: "cancel" } },
+    { what: "answer", id: "t1", key: "q1", version: "v1", response: { action: "cancel" } },
   ]);
 });
 
@@ -217,6 +217,54 @@ test("the host finds a field wrong: it is marked and gets the focus, until it is
   expect(await card.locator(".taskrail-error").count()).toBe(0);
   await press(card, "Accept");
   expect((await lab.asked()).at(-1)?.response).toEqual({ action: "accept", content: { note: "longer" } });
+});
+
+test("the server asks something else under the same key: another card, with nothing of the old one in it", async () => {
+  await lab.mount({ scene: "inbox", tasks: [note] });
+  const old = page.locator(".taskrail-approval").first();
+  await old.getByLabel("Note").fill("for the first");
+  const button = await old.getByRole("button", { name: "Accept" }).elementHandle();
+  const pay = form({ note: { type: "string", title: "Note" } }, [], "Pay 10,000 EUR?");
+  await lab.put(asking(pay, { version: "v2" }));
+  const fresh = page.locator(".taskrail-approval", { hasText: "Pay 10,000 EUR?" });
+  await old.getByText("no longer asks").waitFor();
+  expect(await fresh.getByLabel("Note").inputValue()).toBe("");
+  await button?.evaluate((node: HTMLElement) => node.click());
+  expect(await lab.asked()).toEqual([]);
+  await press(fresh, "Decline");
+  expect((await lab.asked()).map(({ version, response }) => [version, response])).toEqual([
+    ["v2", { action: "decline" }],
+  ]);
+});
+
+test("the next round under an answered key is open, beside what became of the first", async () => {
+  await lab.mount({ scene: "inbox", tasks: [confirm] });
+  const first = page.locator(".taskrail-approval").first();
+  await press(first, "Accept");
+  await lab.settle({ kind: "answered", answeredAt: "2026-03-04T10:00:10.000Z" });
+  await first.getByText("You answered").waitFor();
+  const round = asking(form({}, [], "And to the rest of the world?"), {
+    version: "v2",
+    askedAt: "2026-03-04T10:00:20.000Z",
+  });
+  const { answers } = answered(confirm, { by: "me", answeredAt: "2026-03-04T10:00:10.000Z" });
+  await lab.put({ ...round, answers });
+  const second = page.locator(".taskrail-approval", { hasText: "rest of the world" });
+  await second.waitFor();
+  await page.getByText("1 open question").waitFor();
+  expect(await stateOf(second)).toBe("editing");
+  expect(await stateOf(first)).toBe("answered");
+  await lab.put({ ...round, inputs: [] });
+  await lab.put({ ...round, inputs: [], answers });
+  await second.getByText("no longer asks").waitFor();
+});
+
+test("some of a call's questions cannot be shown: its card says so", async () => {
+  await lab.mount({ scene: "tasks", tasks: [{ ...confirm, unshownInputs: 1 }] });
+  await page.getByText("cannot be shown here").waitFor();
+  await page.getByText("Deploy to prod?").waitFor();
+  await lab.put(confirm);
+  await page.getByText("cannot be shown here").waitFor({ state: "detached" });
 });
 
 test("F152: two calls of one tool with the same key are two questions", async () => {

@@ -111,7 +111,11 @@ function Cards(): ReactElement {
   return (
     <>
       {useApprovals().map((approval) => (
-        <ApprovalCard key={approval.task.id + approval.input.key} approval={approval} headingLevel={2} />
+        <ApprovalCard
+          key={approval.task.id + approval.input.key + approval.input.version}
+          approval={approval}
+          headingLevel={2}
+        />
       ))}
     </>
   );

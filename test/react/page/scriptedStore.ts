@@ -13,6 +13,7 @@ export interface Asked {
   readonly what: "answer" | "cancel" | "load";
   readonly id: string;
   readonly key?: string;
+  readonly version?: string;
   readonly response?: JsonObject;
 }
 
@@ -72,7 +73,8 @@ export function createScriptedStore(
     },
     getSnapshot: () => state,
     getServerSnapshot: () => first,
-    answer: (id, key, response) => later({ what: "answer", id, key, response }),
+    answer: (id, key, response, { version } = {}) =>
+      later({ what: "answer", id, key, ...(version === undefined ? {} : { version }), response }),
     cancel: (id) => later({ what: "cancel", id }),
     load(id) {
       asked.push({ what: "load", id });

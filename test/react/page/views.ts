@@ -19,7 +19,7 @@ export function task(changes: Partial<TaskView> & { readonly id: string }): Task
 }
 
 export function input(body: InputBody, changes: Partial<Omit<InputView, keyof InputBody>> = {}): InputView {
-  return { key: "q1", serverName: "The Workshop", askedAt: THEN, ...changes, ...body };
+  return { key: "q1", version: "v1", serverName: "The Workshop", askedAt: THEN, ...changes, ...body };
 }
 
 export function form(
