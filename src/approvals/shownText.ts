@@ -5,6 +5,10 @@
 import type { JsonObject, JsonValue } from "../internal/json.js";
 import { scrub } from "../internal/scrub.js";
 
+/** Longer texts are cut. */
+const MAX_TEXT_CHARS = 100_000;
+const CUT_MARK = "… [cut]";
+
 /** Words of the protocol: no server can have one of them taken out of its own messages by calling its task so. */
 const WORDS = new Set(
   (
@@ -16,6 +20,12 @@ const WORDS = new Set(
 /** A text without the task id. Ids of fewer than 4 characters stay: they are in every other word. */
 export function shownText(text: string, taskId: string | undefined): string {
   return WORDS.has(text) ? text : scrub(text, [taskId]);
+}
+
+/** The same, cut after 100 000 characters. */
+export function shortText(text: string, taskId: string | undefined): string {
+  const shown = shownText(text, taskId);
+  return shown.length > MAX_TEXT_CHARS ? `${shown.slice(0, MAX_TEXT_CHARS)}${CUT_MARK}` : shown;
 }
 
 /** A value in whose texts the task id is not; the names of its members stay. */

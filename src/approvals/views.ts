@@ -2,7 +2,7 @@
 import type { TaskHandle } from "../client/taskHandle.js";
 import type { TaskInputRequest } from "../engine/types.js";
 import { whyNotJson, type JsonObject, type JsonValue } from "../internal/json.js";
-import { shownSchema, shownText, shownValue } from "./shownText.js";
+import { shortText, shownSchema, shownText, shownValue } from "./shownText.js";
 import type { AnswerView, InputBody, InputView, OutcomeView, TaskDetailView, TaskView } from "./wire.js";
 
 /** What the host lets through of a call's context; what it throws goes to `onError`. */
@@ -11,22 +11,30 @@ export interface ViewOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** A question of more JSON than this, its message apart, is not shown: every reader of every list would carry it. */
+const MAX_INPUT_CHARS = 262_144;
+/** Of more answers, the last ones are shown. */
+const MAX_ANSWERS = 50;
+
 /** A call as the page shows it. */
 export function viewOf(handle: TaskHandle, options: ViewOptions): TaskView {
   const { statusMessage, expiresAt, outcome, taskId } = handle;
+  const requests = handle.pendingInputs;
+  const shown = requests.filter((request) => !isTooLarge(request));
   const context = contextOf(handle.context, options);
   return {
     id: handle.id,
     server: handle.server,
     tool: handle.tool,
-    status: shownText(handle.status, taskId),
-    ...(statusMessage === undefined ? {} : { statusMessage: shownText(statusMessage, taskId) }),
+    status: shortText(handle.status, taskId),
+    ...(statusMessage === undefined ? {} : { statusMessage: shortText(statusMessage, taskId) }),
     ...(context === undefined ? {} : { context }),
     createdAt: handle.createdAt.toISOString(),
     ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
     cancelRequested: handle.cancelRequested,
-    inputs: handle.pendingInputs.map((request) => inputView(request, taskId)),
-    answers: handle.answers.map((answer) => answerView(answer, taskId)),
+    inputs: shown.map((request) => inputView(request, taskId)),
+    ...(shown.length === requests.length ? {} : { unshownInputs: requests.length - shown.length }),
+    answers: handle.answers.slice(-MAX_ANSWERS).map((answer) => answerView(answer, taskId)),
     ...(outcome === undefined ? {} : { outcome: outcomeView(outcome, taskId) }),
   };
 }
@@ -49,12 +57,30 @@ function inputView(request: TaskInputRequest, taskId: string | undefined): Input
     serverName:
       request.serverDisplayName === request.server
         ? request.server
-        : shownText(request.serverDisplayName, taskId),
+        : shortText(request.serverDisplayName, taskId),
     askedAt: request.askedAt.toISOString(),
     ...(unanswered === undefined
       ? {}
       : { answeredByPolicyAt: unanswered.at.toISOString(), policyAction: unanswered.action }),
   };
+}
+
+function isTooLarge(request: TaskInputRequest): boolean {
+  const { key } = request;
+  switch (request.kind) {
+    case "elicitation-form":
+      return jsonChars([key, request.requestedSchema]) > MAX_INPUT_CHARS;
+    case "elicitation-url":
+      return jsonChars([key, request.url]) > MAX_INPUT_CHARS;
+    case "sampling":
+      return jsonChars([key, request.params]) > MAX_INPUT_CHARS;
+    case "roots":
+      return jsonChars([key]) > MAX_INPUT_CHARS;
+  }
+}
+
+function jsonChars(value: unknown): number {
+  return JSON.stringify(value).length;
 }
 
 /** What is asked. A URL stays as it is: it is the server's word to this person, and useless when changed. */
@@ -63,11 +89,11 @@ function bodyOf(request: TaskInputRequest, taskId: string | undefined): InputBod
     case "elicitation-form":
       return {
         kind: request.kind,
-        message: shownText(request.message, taskId),
+        message: shortText(request.message, taskId),
         requestedSchema: shownSchema(request.requestedSchema, taskId),
       };
     case "elicitation-url":
-      return { kind: request.kind, message: shownText(request.message, taskId), url: request.url };
+      return { kind: request.kind, message: shortText(request.message, taskId), url: request.url };
     case "sampling":
       return { kind: request.kind, params: shownValue(request.params as JsonObject, taskId) };
     case "roots":
@@ -99,7 +125,7 @@ function outcomeView(outcome: NonNullable<TaskHandle["outcome"]>, taskId: string
       };
     case "failed": {
       const { code, message } = outcome.error;
-      return { status: "failed", settledAt, error: { code, message: shownText(message, taskId) } };
+      return { status: "failed", settledAt, error: { code, message: shortText(message, taskId) } };
     }
     case "cancelled":
       return { status: "cancelled", settledAt };

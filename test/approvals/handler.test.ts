@@ -278,6 +278,32 @@ describe("what the page sees", () => {
     expect(JSON.stringify(view)).not.toContain("pattern");
   });
 
+  it("what one question weighs is limited: texts are cut, and what is larger still is counted only", async () => {
+    const large = { a: { type: "string", description: "x".repeat(300_000) } };
+    const run = await rig({
+      ...asking,
+      "tasks/get": asks({
+        long: form("m".repeat(150_000)),
+        large: form("Go?", large),
+        sampled: {
+          method: "sampling/createMessage",
+          params: {
+            messages: [{ role: "user", content: { type: "text", text: "x".repeat(300_000) } }],
+            maxTokens: 5,
+          },
+        },
+      }),
+    });
+    const task = await startTask(run, { callId: "a" });
+    await run.clock.runUntil(() => task.pendingInputs.length === 3, 60_000);
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock });
+    const view = (await (await get(handler, "task?id=a")).json()) as TaskView;
+    expect(view.inputs).toHaveLength(1);
+    expect(view.inputs[0]?.key).toBe("long");
+    expect(view.inputs).toMatchObject([{ message: `${"m".repeat(100_000)}… [cut]` }]);
+    expect(view.unshownInputs).toBe(2);
+  });
+
   it("calls with open questions first, then the newest; the rest is cut, and that is said", async () => {
     const run = await rig({
       ...asking,
