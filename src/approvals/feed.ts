@@ -24,8 +24,8 @@ export interface FeedReader {
 export interface Feed {
   /** Joins; the first one starts the watcher. Resolves to what leaves again. Rejects when the store cannot be read. */
   join(reader: FeedReader): Promise<() => void>;
-  /** The `snapshot` event of now. */
-  snapshot(): string;
+  /** The `snapshot` event of now, in pieces. All readers get the same bytes of the calls, which nobody may change. */
+  snapshot(): readonly Uint8Array[];
   /** This call may have changed: it is read, if anybody looks. */
   mark(id: string): void;
 }
@@ -46,6 +46,7 @@ const GIVE_UP_MS = 30_000;
 
 interface Entry {
   readonly view: TaskView;
+  readonly text: string;
   /** What tells a change. */
   readonly print: string;
 }
@@ -56,6 +57,8 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
   const dirty = new Set<string>();
   let entries = new Map<string, Entry>();
   let truncated = false;
+  /** The calls as JSON, once somebody wanted them. */
+  let encoded: Uint8Array | undefined;
   let first: Promise<void> | undefined;
   let working = false;
   let allDue = false;
@@ -98,6 +101,7 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
     // What an earlier life still waits for holds up no later one.
     working = false;
     entries = new Map();
+    encoded = undefined;
     truncated = false;
     dirty.clear();
     allDue = false;
@@ -148,13 +152,12 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
       else next.set(id, entryOf(viewOf(handle, views)));
     }
     const isMore = next.size > maxTasks;
-    const kept = isMore ? inOrderOnly(next) : next;
+    const kept = isMore ? new Map(ordered(next).slice(0, maxTasks)) : next;
     publish(kept, truncated || isMore);
   }
 
-  function inOrderOnly(all: ReadonlyMap<string, Entry>): Map<string, Entry> {
-    const ordered = [...all].sort(([, a], [, b]) => inOrder(a.view, b.view));
-    return new Map(ordered.slice(0, maxTasks));
+  function ordered(all: ReadonlyMap<string, Entry>): [string, Entry][] {
+    return [...all].sort(([, a], [, b]) => inOrder(a.view, b.view));
   }
 
   async function readAll(mine: number): Promise<void> {
@@ -204,6 +207,8 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
     const wasMore = truncated;
     entries = next;
     truncated = isMore;
+    const isSame = [...next].every(([id, { text }]) => before.get(id)?.text === text);
+    if (!isSame || next.size !== before.size) encoded = undefined;
     if (isMore !== wasMore) {
       // Only a snapshot can say so.
       for (const reader of [...readers]) reader.restart();
@@ -252,9 +257,14 @@ export function createFeed(client: TaskClient, options: FeedOptions): Feed {
       return leave;
     },
     snapshot() {
-      const tasks = [...entries.values()].map(({ view }) => view).sort(inOrder);
-      const event: SnapshotEvent = { now: nowText(), tasks, truncated };
-      return eventText("snapshot", event);
+      encoded ??= bytesOf(
+        `[${ordered(entries)
+          .map(([, { text }]) => text)
+          .join(",")}]`,
+      );
+      const rest: Omit<SnapshotEvent, "tasks"> = { now: nowText(), truncated };
+      const head = `event: snapshot\ndata: ${JSON.stringify(rest).slice(0, -1)},"tasks":`;
+      return [bytesOf(head), encoded, bytesOf("}\n\n")];
     },
     mark,
   };
@@ -268,7 +278,7 @@ function entryOf(view: TaskView): Entry {
   const print = JSON.stringify(view, (name, value: unknown) =>
     name === "answeredByPolicyAt" ? undefined : value,
   );
-  return { view, print };
+  return { view, text: JSON.stringify(view), print };
 }
 
 function removedEvent(id: string): string {
@@ -276,7 +286,11 @@ function removedEvent(id: string): string {
   return eventText("removed", data);
 }
 
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
 /** JSON has no line ends of its own, so one line of data is all. */
-function eventText(name: string, data: SnapshotEvent | TaskEventData | RemovedEvent): string {
+function eventText(name: string, data: TaskEventData | RemovedEvent): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

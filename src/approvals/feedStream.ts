@@ -59,7 +59,7 @@ export async function openStream(
     while (!over && hasRoom() && (fresh || pending.size > 0)) {
       if (fresh) {
         fresh = false;
-        send(feed.snapshot());
+        for (const bytes of feed.snapshot()) controller?.enqueue(bytes);
         continue;
       }
       const [next] = pending;

@@ -512,6 +512,39 @@ describe("the stream", () => {
     await stream.close();
   });
 
+  it("many streams share the bytes of what there is; each has the time at which it began", async () => {
+    const run = await rig({
+      ...asking,
+      "tools/call": (_request, n) => handle({ taskId: `task-secret-${n}`, pollIntervalMs: 3_600_000 }),
+    });
+    for (const callId of ["a", "b"]) await startTask(run, { callId });
+    const handler = approvalsHandler(run.client, { authorize, clock: run.clock, refreshMs: 60_000 });
+    const bodies = [];
+    for (let i = 0; i < 3; i += 1) {
+      bodies.push((await get(handler, "events")).body?.getReader());
+      await run.clock.advance(1000);
+    }
+    const firsts: Uint8Array[][] = [];
+    for (const reader of bodies) {
+      const pieces: Uint8Array[] = [];
+      while (!new TextDecoder().decode(pieces.at(-1)).endsWith("\n\n")) {
+        const { value } = (await reader?.read()) as { value: Uint8Array };
+        pieces.push(value);
+      }
+      firsts.push(pieces);
+    }
+    const shared = firsts[0]?.find((bytes) => new TextDecoder().decode(bytes).startsWith("[{"));
+    expect(shared).toBeDefined();
+    for (const pieces of firsts) expect(pieces.some(({ buffer }) => buffer === shared?.buffer)).toBe(true);
+    const events = firsts.map((pieces) => {
+      const text = pieces.map((bytes) => new TextDecoder().decode(bytes)).join("");
+      return JSON.parse(text.slice(text.indexOf("{"))) as { now: string; tasks: { id: string }[] };
+    });
+    expect(new Set(events.map(({ now }) => now)).size).toBe(3);
+    for (const { tasks } of events) expect(tasks.map(({ id }) => id).sort()).toEqual(["a", "b"]);
+    for (const reader of bodies) await reader?.cancel();
+  });
+
   it("leaves nothing behind: no timers, no listeners, no reading once the last page is gone", async () => {
     const clock = virtualClock();
     const store = watchedStore(clock);
