@@ -17,6 +17,9 @@ test.each([
   ["\u009b31m\u007f", "⟨U+009B⟩31m␡"],
   ["zero\u200bwidth \ud800 half", "zero⟨U+200B⟩width \ufffd half"],
   ["\u{e0041}", "⟨U+E0041⟩"],
+  ["a\ufe0fb\ufe00\u{e0100}", "a⟨U+FE0F⟩b⟨U+FE00⟩⟨U+E0100⟩"],
+  ["\u034f\u061c\u115f\u1160\u3164\uffa0", "⟨U+034F⟩⟨U+061C⟩⟨U+115F⟩⟨U+1160⟩⟨U+3164⟩⟨U+FFA0⟩"],
+  ["❤\ufe0f 1\ufe0f\u20e3 ⚠\ufe0f\ufe0f", "❤\ufe0f 1\ufe0f\u20e3 ⚠\ufe0f⟨U+FE0F⟩"],
   ["नमस्ते 👩‍👩‍👧 می‌خواهم שלום", "नमस्ते 👩‍👩‍👧 می‌خواهم שלום"],
 ])("visibleText %j", (text, shown) => expect(visibleText(text)).toBe(shown));
 
