@@ -1,6 +1,7 @@
 /** Owns the public card of one question: each question, and each round of it, gets a card of its own, whatever is reused around it. */
 import type { ReactElement } from "react";
 import { question } from "../approvals/taskFilter.js";
+import { CardBoundary } from "./cardBoundary.js";
 import { QuestionCard, type ApprovalCardProps } from "./questionCard.js";
 
 export type { ApprovalCardProps } from "./questionCard.js";
@@ -11,5 +12,9 @@ export type { ApprovalCardProps } from "./questionCard.js";
  */
 export function ApprovalCard(props: ApprovalCardProps): ReactElement {
   const { task, input } = props.approval;
-  return <QuestionCard key={question(task.id, input)} {...props} />;
+  return (
+    <CardBoundary key={question(task.id, input)} of={props.approval}>
+      <QuestionCard {...props} />
+    </CardBoundary>
+  );
 }

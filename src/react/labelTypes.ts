@@ -13,6 +13,8 @@ export interface Labels {
   readonly progress: string;
   /** The server waits for an answer to something that may not be shown. */
   readonly cannotBeShown: string;
+  /** In the place of a card that failed while it was drawn. */
+  readonly cannotBeDrawn: string;
   readonly elapsed: string;
   readonly timeLeft: string;
   /** The time is up, but the call is not over yet. */
@@ -56,6 +58,8 @@ export interface Labels {
   readonly retry: string;
   readonly showAll: (characters: number) => string;
   readonly showLess: string;
+  /** How many more parts of a list there are. */
+  readonly showMore: (count: number) => string;
   /** What an answer's action was: accept, decline, cancel, answered. */
   readonly action: (action: string) => string;
   readonly youAnswered: string;

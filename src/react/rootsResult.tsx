@@ -2,21 +2,33 @@
 import type { ReactElement } from "react";
 import { isObject, type JsonObject } from "../internal/json.js";
 import { useLabels } from "./context.js";
-import { ServerName } from "./serverText.js";
+import { ServerName, ServerText } from "./serverText.js";
 
 export function RootsResult({ result }: { readonly result: JsonObject }): ReactElement {
   const labels = useLabels();
   const listed = result["roots"];
-  const roots = (Array.isArray(listed) ? (listed as readonly unknown[]) : []).filter(isObject);
+  const roots = Array.isArray(listed) ? (listed as readonly unknown[]) : [];
   if (roots.length === 0) return <p>{labels.rootsNone}</p>;
   return (
     <ul className="taskrail-list">
-      {roots.map(({ uri, name }, index) => (
+      {roots.map((root, index) => (
         <li key={index}>
-          {typeof name === "string" ? <ServerName text={name} /> : null}{" "}
-          <ServerName text={String(uri)} className="taskrail-code" />
+          <Root root={root} />
         </li>
       ))}
     </ul>
+  );
+}
+
+/** What is no folder is shown as it would be sent. */
+function Root({ root }: { readonly root: unknown }): ReactElement {
+  if (!isObject(root) || typeof root["uri"] !== "string")
+    return <ServerText text={JSON.stringify(root)} code />;
+  const { uri, name } = root;
+  return (
+    <>
+      {typeof name === "string" ? <ServerName text={name} /> : null}{" "}
+      <ServerName text={uri} className="taskrail-code" />
+    </>
   );
 }

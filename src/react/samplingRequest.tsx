@@ -2,14 +2,15 @@
 import type { ReactElement } from "react";
 import { isObject, type JsonObject, type JsonValue } from "../internal/json.js";
 import { useLabels } from "./context.js";
-import { ContentBlocks } from "./contentBlocks.js";
+import { ContentBlocks, Rest } from "./contentBlocks.js";
 import { ServerText } from "./serverText.js";
-import { clipped, visibleText } from "./visibleText.js";
+import { visibleText } from "./visibleText.js";
 
 export function SamplingRequest({ params }: { readonly params: JsonObject }): ReactElement {
   const labels = useLabels();
-  const { systemPrompt, messages, ...settings } = params;
-  delete (settings as Record<string, unknown>)["_meta"];
+  const { systemPrompt, messages, ...others } = params;
+  const listed = Array.isArray(messages) ? (messages as readonly JsonValue[]) : [];
+  const settings = messages === undefined || Array.isArray(messages) ? others : { ...others, messages };
   return (
     <div className="taskrail-sampling">
       {systemPrompt === undefined ? null : (
@@ -18,7 +19,7 @@ export function SamplingRequest({ params }: { readonly params: JsonObject }): Re
           <ServerText text={asText(systemPrompt)} />
         </section>
       )}
-      {(Array.isArray(messages) ? (messages as readonly JsonValue[]) : []).map((message, index) => (
+      {listed.map((message, index) => (
         <SamplingMessage key={index} message={message} />
       ))}
       {Object.keys(settings).length === 0 ? null : (
@@ -31,18 +32,29 @@ export function SamplingRequest({ params }: { readonly params: JsonObject }): Re
   );
 }
 
+const MOST_MODEL_CHARS = 200;
+
 /** One message, of the request or of the model's answer. */
 export function SamplingMessage({ message }: { readonly message: JsonValue }): ReactElement {
   const labels = useLabels();
   if (!isObject(message)) return <ServerText text={JSON.stringify(message)} code />;
-  const { role, content, model } = message;
+  const { role, content, model, ...more } = message;
+  const isRole = role === "user" || role === "assistant";
+  const isModel = typeof model === "string" && model.length <= MOST_MODEL_CHARS;
+  // What the line above the text does not say in full stands below it.
+  const rest = {
+    ...(isRole || role === undefined ? {} : { role }),
+    ...(isModel || model === undefined ? {} : { model }),
+    ...more,
+  };
   return (
     <section className="taskrail-message">
       <p className="taskrail-label">
-        {typeof role === "string" ? visibleText(clipped(labels.modelRole(role), 100)) : labels.modelRole("?")}
-        {typeof model === "string" ? ` · ${visibleText(clipped(model, 200))}` : ""}
+        {labels.modelRole(isRole ? role : "?")}
+        {isModel ? ` · ${visibleText(model)}` : ""}
       </p>
       <ContentBlocks content={content} />
+      <Rest rest={rest} />
     </section>
   );
 }

@@ -1,6 +1,7 @@
 /** Owns the public card of one task: given as it is, or by its local id. */
 import type { ReactElement } from "react";
 import type { TaskView } from "../approvals/wire.js";
+import { CardBoundary } from "./cardBoundary.js";
 import { useLabels } from "./context.js";
 import { useConnection } from "./hooks.js";
 import { TaskCardBody, type TaskCardBase } from "./taskCardBody.js";
@@ -17,15 +18,23 @@ export type TaskCardProps = TaskCardBase &
  * it is kept up to date by itself.
  */
 export function TaskCard({ task, id, ...rest }: TaskCardProps): ReactElement {
-  if (task !== undefined) return <TaskCardBody key={task.id} task={task} {...rest} />;
+  if (task !== undefined) return <GuardedBody key={task.id} task={task} {...rest} />;
   return <TaskCardById key={id} id={id} {...rest} />;
+}
+
+function GuardedBody(props: TaskCardBase & { readonly task: TaskView }): ReactElement {
+  return (
+    <CardBoundary of={props.task}>
+      <TaskCardBody {...props} />
+    </CardBoundary>
+  );
 }
 
 function TaskCardById({ id, ...rest }: TaskCardBase & { readonly id: string }): ReactElement {
   const labels = useLabels();
   const { task, missing } = useTask(id, { result: false });
   const { connection } = useConnection();
-  if (task !== undefined) return <TaskCardBody task={task} {...rest} />;
+  if (task !== undefined) return <GuardedBody task={task} {...rest} />;
   return (
     <article
       className={["taskrail-card taskrail-task", rest.className].filter(Boolean).join(" ")}

@@ -2,7 +2,9 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { drive, hasFocus, type LabDriver } from "./labDriver.js";
-import { asking } from "./page/views.js";
+import type { TaskView } from "../../src/approvals/wire.js";
+import type { JsonObject } from "../../src/internal/json.js";
+import { asking, ended, form } from "./page/views.js";
 import { setStage, type Stage } from "./stage.js";
 
 let stage: Stage;
@@ -115,6 +117,35 @@ test("sampling: all of it is shown, images are not; what the model says is sent 
   });
 });
 
+test("sampling: whatever the model would get is there to be read, wherever a server puts it", async () => {
+  const block = { type: "text", text: "hello" };
+  const contents: readonly JsonObject[] = [
+    { type: "tool_result", toolUseId: "1", data: "AAAA", content: [{ type: "text", text: "SECRET-1" }] },
+    { type: "tool_use", id: "1", name: "x", data: "AAAA", input: { command: "SECRET-2" } },
+    { type: "image", data: "AAAA", mimeType: "image/png", text: "SECRET-3" },
+    { type: "image", data: "SECRET-4 is no base64", mimeType: "image/png" },
+    { type: "audio", data: "AAAA", mimeType: `audio/${"x".repeat(200)}SECRET-5` },
+    { ...block, cache: "SECRET-6", annotations: { for: "SECRET-7" } },
+    { type: "image", data: "AAAA", mimeType: "image/png", annotations: { for: "SECRET-8" } },
+  ];
+  const params: JsonObject = {
+    messages: [
+      ...contents.map((content) => ({ role: "user", content })),
+      { role: "user", content: block, name: "SECRET-9", model: `${"x".repeat(300)}SECRET-10` },
+      { role: "SECRET-11", content: [...Array<JsonObject>(100).fill(block), { type: "text", text: "LAST" }] },
+    ],
+    _meta: { note: "SECRET-12" },
+    tools: [{ name: "SECRET-13" }],
+  };
+  const card = await lab.mount({ tasks: [asking({ kind: "sampling", params })], host: "samples" });
+  await card.getByText("Settings").click();
+  const text = await card.innerText();
+  for (let i = 1; i <= 13; i += 1) expect(text).toMatch(new RegExp(`SECRET-${i}\\b`));
+  expect(text).not.toContain("LAST");
+  await card.getByRole("button", { name: "Show 1 more" }).click();
+  await card.getByText("LAST").waitFor();
+});
+
 test("sampling: without a model nothing can be answered, and Escape is no answer either", async () => {
   const card = await lab.mount({ tasks: [model] });
   await card.getByText("no model is connected").waitFor();
@@ -151,4 +182,29 @@ test("roots: the folders are shown before they are sent; without any offered not
   card = await lab.mount({ tasks: [asking({ kind: "roots" })] });
   await card.getByText("no folders are offered").waitFor();
   expect(await card.getByRole("button").count()).toBe(0);
+});
+
+test("a card that cannot be drawn says so, the others live, and it is tried again when its task changes", async () => {
+  const other = asking(form({}, [], "Go on?"), {}, "t2");
+  const broken = { ...other, id: "t1", inputs: [], statusMessage: { toString: 1 } as unknown as string };
+  await lab.mount({ scene: "tasks", tasks: [broken, other] });
+  await page.getByText("This cannot be shown here.").waitFor();
+  await page.getByText("Go on?").waitFor();
+  await lab.put({ ...broken, statusMessage: "Step 1" });
+  await page.getByText("Step 1").waitFor();
+  expect(await page.getByText("This cannot be shown here.").count()).toBe(0);
+  const odd = { ...other, inputs: [{ ...other.inputs[0], message: null }] } as unknown as TaskView;
+  await lab.put(odd);
+  const card = page.locator(".taskrail-task", { hasText: "This cannot be shown here." });
+  await card.getByRole("button", { name: "Cancel task" }).waitFor();
+});
+
+test("a result with odd members is shown as it is, and breaks nothing", async () => {
+  const done = ended(asking(form({})), { status: "completed" });
+  await lab.mount({ scene: "tasks", tasks: [done] });
+  const content = [{ type: { toString: 1, valueOf: 1 }, data: "AAAA" }, null, 1, { type: "text", text: 5 }];
+  await lab.detail({ ...done, result: { content } });
+  await page.getByText("Result").first().click();
+  await page.getByText('"valueOf": 1').waitFor();
+  expect(await lab.problems()).toEqual([]);
 });
