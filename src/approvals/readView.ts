@@ -18,18 +18,17 @@ export function readTask(value: unknown): TaskDetailView | undefined {
   if (typeof id !== "string" || id === "" || !NEEDED.every((name) => typeof value[name] === "string"))
     return undefined;
   if (!Array.isArray(inputs) || !Array.isArray(answers)) return undefined;
-  const shownInputs = withoutCopies(inputs.filter(isInput));
+  const usable = inputs.filter(isInput);
+  const shown = withoutCopies(usable);
+  const unusable = inputs.length - usable.length;
   const changes: Record<string, unknown> = {};
-  if (shownInputs.length < inputs.length) {
-    const before = typeof unshownInputs === "number" ? unshownInputs : 0;
-    changes["inputs"] = shownInputs;
-    changes["unshownInputs"] = before + inputs.filter((input) => !isInput(input)).length;
-  } else if (!isOptional(unshownInputs, "number")) changes["unshownInputs"] = undefined;
+  if (shown.length < inputs.length) changes["inputs"] = shown;
+  if (unusable > 0)
+    changes["unshownInputs"] = unusable + (typeof unshownInputs === "number" ? unshownInputs : 0);
   if (!answers.every(isAnswer)) changes["answers"] = answers.filter(isAnswer);
   if (outcome !== undefined && !isOutcome(outcome)) changes["outcome"] = undefined;
   if (result !== undefined && !isObject(result)) changes["result"] = undefined;
-  if (typeof value["cancelRequested"] !== "boolean") changes["cancelRequested"] = false;
-  for (const name of TEXTS) if (!isOptional(value[name], "string")) changes[name] = undefined;
+  for (const name of TEXTS) if (!isOptional(value[name])) changes[name] = undefined;
   const task = Object.keys(changes).length === 0 ? value : { ...value, ...changes };
   return task as unknown as TaskDetailView;
 }
@@ -41,8 +40,7 @@ function withoutCopies(inputs: readonly InputView[]): readonly InputView[] {
 
 function isInput(value: unknown): value is InputView {
   if (!isObject(value) || !areTexts(value, ["key", "version", "serverName", "askedAt"])) return false;
-  if (!isOptional(value["answeredByPolicyAt"], "string") || !isOptional(value["policyAction"], "string"))
-    return false;
+  if (!isOptional(value["answeredByPolicyAt"]) || !isOptional(value["policyAction"])) return false;
   switch (value["kind"]) {
     case "elicitation-form":
       return areTexts(value, ["message"]) && isObject(value["requestedSchema"]);
@@ -59,14 +57,14 @@ function isAnswer(value: unknown): value is AnswerView {
   return (
     isObject(value) &&
     areTexts(value, ["key", "action", "answeredAt"]) &&
-    ["version", "by", "source", "message"].every((name) => isOptional(value[name], "string"))
+    ["version", "by", "source", "message"].every((name) => isOptional(value[name]))
   );
 }
 
 function isOutcome(value: unknown): value is OutcomeView {
   if (!isObject(value) || !areTexts(value, ["status", "settledAt"])) return false;
   const { error, reason } = value;
-  if (!isOptional(reason, "string")) return false;
+  if (!isOptional(reason)) return false;
   return error === undefined || (isObject(error) && areTexts(error, ["message"]));
 }
 
@@ -74,6 +72,6 @@ function areTexts(value: Fields, names: readonly string[]): boolean {
   return names.every((name) => typeof value[name] === "string");
 }
 
-function isOptional(value: unknown, type: "string" | "number"): boolean {
-  return value === undefined || typeof value === type;
+function isOptional(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
 }

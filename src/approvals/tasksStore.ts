@@ -171,7 +171,7 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
       if (meant === undefined)
         return {
           kind: "failed",
-          message: "No such question is shown: only its version says which one is meant",
+          message: "No such question is shown; give its version",
         };
       const asked = { key, version: meant };
       const mine = question(id, asked);

@@ -159,7 +159,6 @@ describe("state", () => {
     const odd = {
       ...view("a"),
       statusMessage: 5,
-      cancelRequested: null,
       inputs: [
         null,
         { ...question, kind: null },
