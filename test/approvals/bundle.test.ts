@@ -28,8 +28,8 @@ async function bundle(names: string): Promise<{ text: string; inputs: string[] }
 }
 
 /** About 15 % above what it is; raise it with a reason. */
-const MAX_STORE_BYTES = 8_300;
-const MAX_HANDLER_BYTES = 8_800;
+const MAX_STORE_BYTES = 9_600;
+const MAX_HANDLER_BYTES = 10_000;
 
 it.each([
   ["createTasksStore", MAX_STORE_BYTES],

@@ -242,13 +242,14 @@ export const MUTANTS: readonly Mutant[] = [
     "return Math.max(afterMs - passedMs, Math.min(afterMs, MIN_SHOWN_MS));",
     "return afterMs - passedMs;",
   ),
-  one(
-    "count an outcome as delivered though its handler failed",
-    10,
-    "engine/delivery.ts",
-    "return !signal.aborted;",
-    "return false;",
-  ),
+  {
+    name: "count an outcome as delivered though its handler failed",
+    promise: 10,
+    edits: [
+      edit("engine/delivery.ts", "return !signal.aborted;", "return false;"),
+      edit("engine/delivery.ts", "if (taken) return true;", "return true;"),
+    ],
+  },
   one(
     "write the delivery down before it",
     10,
