@@ -53,6 +53,7 @@ function inputView(request: TaskInputRequest, taskId: string | undefined): Input
     ...bodyOf(request, taskId),
     key: shownText(request.key, taskId),
     version: request.version,
+    ...(request.refused === true ? { refused: true } : {}),
     // The host's own name of the server stands in where it has none of its own.
     serverName:
       request.serverDisplayName === request.server

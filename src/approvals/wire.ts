@@ -58,6 +58,8 @@ export type InputView = InputBody & {
   /** The name that the asking server gives itself, or the host's name of it. */
   readonly serverName: string;
   readonly askedAt: string;
+  /** True where the server refused the answer before: another one may be given. */
+  readonly refused?: boolean;
   /** When the host's own policy will answer it (option `unanswered` of `TaskClient`), and with what action. */
   readonly answeredByPolicyAt?: string;
   readonly policyAction?: string;

@@ -9,7 +9,7 @@ export interface PlannedAnswer {
 }
 
 /**
- * However long nobody was there: a process that shows a question leaves people at least this much of the window. A
+ * However long nobody was there: a process that shows a question leaves people this much of the window. A
  * machine that slept or a wall clock that jumped must not answer for them.
  */
 const MIN_SHOWN_MS = 60_000;

@@ -13,6 +13,8 @@ export interface Labels {
   readonly progress: string;
   /** The server waits for an answer to something that may not be shown. */
   readonly cannotBeShown: string;
+  /** The server refused the answer that was given; another one may be. */
+  readonly refusedBefore: string;
   /** In the place of a card that failed while it was drawn. */
   readonly cannotBeDrawn: string;
   readonly elapsed: string;

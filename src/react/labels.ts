@@ -71,6 +71,7 @@ export const defaultLabels: Labels = {
 
   status: (status) => STATUS.get(status) ?? status,
   progress: "Progress",
+  refusedBefore: "The server did not accept the last answer. Please give another one.",
   cannotBeShown: "The server asks something that cannot be shown here. It can only be cancelled.",
   cannotBeDrawn: "This cannot be shown here.",
   elapsed: "Elapsed",

@@ -70,6 +70,9 @@ export function QuestionCard(props: ApprovalCardProps): ReactElement {
           </span>
         </p>
       </header>
+      {input.refused === true && !collapsed ? (
+        <p className="taskrail-note taskrail-note-warning">{labels.refusedBefore}</p>
+      ) : null}
       {collapsed ? (
         <WhatWasAsked input={input} />
       ) : (

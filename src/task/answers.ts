@@ -30,11 +30,14 @@ const MAX_ANSWERS = 256;
 
 /** The answers given so far, in the order in which they were given. */
 export function answersOf(record: TaskRecord): InputAnswer[] {
-  return [...(record.earlierAnswers ?? []), ...record.questions]
-    .filter((question) => question.answeredAtMs !== undefined)
-    .sort((a, b) => (a.answeredAtMs ?? 0) - (b.answeredAtMs ?? 0))
-    .slice(-MAX_ANSWERS)
-    .map(answerOf);
+  return (
+    [...(record.earlierAnswers ?? []), ...record.questions]
+      // What the server refused is among the earlier ones.
+      .filter(({ answeredAtMs, state }) => answeredAtMs !== undefined && state !== "refused")
+      .sort((a, b) => (a.answeredAtMs ?? 0) - (b.answeredAtMs ?? 0))
+      .slice(-MAX_ANSWERS)
+      .map(answerOf)
+  );
 }
 
 /** Tells a question from another one under its key: what is asked, and in which asking. */

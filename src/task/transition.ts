@@ -103,9 +103,7 @@ export function transition(record: TaskRecord, event: TaskEvent, context: Transi
         question.state === "answered" ? { ...question, state: "acked", ackedAtMs: context.nowMs } : question,
       );
     case "updateRefused":
-      return mapQuestions(record, [event.key], context, (question) =>
-        question.state === "answered" ? { ...question, state: "refused" } : question,
-      );
+      return refused(record, event.key, context);
     case "cancelRequested":
       if (record.cancelRequestedAtMs !== undefined) return same(record);
       // Nobody needs to answer for a task that is to end: unanswered questions are over.
@@ -168,7 +166,8 @@ function asked(
   // Keys are unique for the life of a task, and there is no task yet: every round starts afresh.
   const { questions, notices } = reconcileQuestions([], event.inputRequests, {
     digests: event.digests,
-    nowMs: context.nowMs,
+    // Also within one millisecond: an asking is told from the one before by its time.
+    nowMs: Math.max(context.nowMs, ...record.questions.map(({ askedAtMs }) => askedAtMs + 1)),
     policy: context.answers,
   });
   const { requestState: _old, ...rest } = record;
@@ -310,10 +309,7 @@ function answer(
   event: Extract<TaskEvent, { type: "inputAnswered" }>,
   context: TransitionContext,
 ): Moved {
-  const refused = record.questions.filter(({ key, state }) => key === event.key && state === "refused");
-  const kept = answersKept(record.earlierAnswers, refused);
-  const before = refused.length === 0 ? record : { ...record, earlierAnswers: kept };
-  return mapQuestions(before, [event.key], context, (question) => {
+  return mapQuestions(record, [event.key], context, (question) => {
     const sameRequest = event.digest === undefined || event.digest === question.digest;
     const free = question.state === "open" || question.state === "refused";
     if (!free || !sameRequest) return question;
@@ -328,6 +324,18 @@ function answer(
       resent: 0,
     };
   });
+}
+
+/** The question waits for another answer, as one that is asked anew; the one that was given is told all the same. */
+function refused(record: TaskRecord, key: string, context: TransitionContext): Moved {
+  const given = record.questions.filter((question) => question.key === key && question.state === "answered");
+  const earlierAnswers = answersKept(record.earlierAnswers, given);
+  const next = given.length === 0 ? record : { ...record, earlierAnswers };
+  return mapQuestions(next, [key], context, (question) =>
+    question.state === "answered"
+      ? { ...question, state: "refused", askedAtMs: Math.max(context.nowMs, question.askedAtMs + 1) }
+      : question,
+  );
 }
 
 function mapQuestions(

@@ -150,9 +150,11 @@ describe("an answer is to the question that was seen", () => {
     const run = await rig(script);
     const task = await startTask(run);
     await run.clock.advance(1000);
-    await task.respond("k", yes, { by: "ana" });
+    const version = task.pendingInputs[0]?.version;
+    await task.respond("k", yes, { by: "ana", version });
     await run.clock.advance(1000);
     expect(task.pendingInputs).toMatchObject([{ key: "k", refused: true }]);
+    expect(task.pendingInputs[0]?.version).not.toBe(version);
     expect(await run.client.tasks({ state: "input" })).toHaveLength(1);
     await task.respond("k", { action: "decline" }, { by: "ben" });
     expect(task.answers.map(({ by, action }) => [by, action])).toEqual([
