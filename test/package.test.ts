@@ -86,7 +86,10 @@ describe("the package", () => {
 
   it("ships the build, the licence, the readme and the changelog only", () => {
     const strange = packed.filter(
-      (path) => !/^(dist\/.+|docs\/.+\.(md|svg)|docs\/screenshots\/[\w-]+\.png|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path),
+      (path) =>
+        !/^(dist\/.+|docs\/.+\.(md|svg)|docs\/screenshots\/[\w-]+\.png|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(
+          path,
+        ),
     );
     expect(strange).toEqual([]);
     for (const path of [
