@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from "../internal/json.js";
 import { scrub } from "../internal/scrub.js";
 
 /** Longer texts are cut. */
-const MAX_TEXT_CHARS = 100_000;
+const MAX_TEXT_CHARS = 131_072;
 const CUT_MARK = "… [cut]";
 
 /** Words of the protocol: no server can have one of them taken out of its own messages by calling its task so. */
@@ -22,7 +22,7 @@ export function shownText(text: string, taskId: string | undefined): string {
   return WORDS.has(text) ? text : scrub(text, [taskId]);
 }
 
-/** The same, cut after 100 000 characters. */
+/** The same, cut after 131 072 characters. */
 export function shortText(text: string, taskId: string | undefined): string {
   const shown = shownText(text, taskId);
   return shown.length > MAX_TEXT_CHARS ? `${shown.slice(0, MAX_TEXT_CHARS)}${CUT_MARK}` : shown;

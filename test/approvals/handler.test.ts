@@ -300,7 +300,7 @@ describe("what the page sees", () => {
     const view = (await (await get(handler, "task?id=a")).json()) as TaskView;
     expect(view.inputs).toHaveLength(1);
     expect(view.inputs[0]?.key).toBe("long");
-    expect(view.inputs).toMatchObject([{ message: `${"m".repeat(100_000)}… [cut]` }]);
+    expect(view.inputs).toMatchObject([{ message: `${"m".repeat(131_072)}… [cut]` }]);
     expect(view.unshownInputs).toBe(2);
   });
 

@@ -12,6 +12,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 export interface Programs {
   /** Room for what the programs write. */
   readonly folder: string;
+  /** The file that `program` is compiled into. */
+  file(program: string): string;
   /** Starts `program` (a path from the repository's root). It gets `input` as JSON in the variable PROGRAM_INPUT. */
   start(program: string, input: object): Running;
   remove(): void;
@@ -45,12 +47,16 @@ export function compilePrograms(): Programs {
   mkdirSync(folder);
   const running = new Set<ChildProcess>();
   const compiled = new Map<string, string>();
+  const fileOf = (program: string): string => {
+    let file = compiled.get(program);
+    if (file === undefined) compiled.set(program, (file = compile(program, out)));
+    return file;
+  };
   return {
     folder,
+    file: fileOf,
     start(program, input) {
-      let file = compiled.get(program);
-      if (file === undefined) compiled.set(program, (file = compile(program, out)));
-      const child = spawn(process.execPath, [file], {
+      const child = spawn(process.execPath, [fileOf(program)], {
         env: { ...process.env, PROGRAM_INPUT: JSON.stringify(input) },
         stdio: ["pipe", "pipe", "pipe"],
       });

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createReadStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { spawnTaskServer, type LogEntry, type SpawnedTaskServer } from "../../src/testing/index.js";
 import { compilePrograms, type Programs } from "../process/programs.js";
@@ -98,8 +98,7 @@ async function runHost(
 ): Promise<{ end: HostEnd | undefined; stderr: string }> {
   // Compiled plainly: a loader that keeps the names of functions gives each closure a table of its own, and the heap
   // that is measured would be mostly those.
-  const program = join(dirname(programs.folder), "test/soak/host.js");
-  const child = spawn(process.execPath, ["--expose-gc", program], {
+  const child = spawn(process.execPath, ["--expose-gc", programs.file("test/soak/host.ts")], {
     env: { ...process.env, PROGRAM_INPUT: JSON.stringify(plan) },
     stdio: ["ignore", "pipe", "pipe"],
   });
