@@ -117,6 +117,8 @@ function wrongOf(evidence: SoakEvidence, number: number, delivered: readonly Del
 function mayBeUnknown({ kills }: SoakEvidence, entries: readonly LogEntry[]): boolean {
   const last = entries.at(-1);
   if (last === undefined || last.answer.startsWith("fault:")) return true;
+  // A round was asked for, and the request of the next one reached nobody: a server that was down logs nothing.
+  if (last.answer === "input_required") return true;
   return kills.some((atMs) => Math.abs(atMs - last.atMs) < NEAR_KILL_MS);
 }
 
