@@ -23,7 +23,7 @@ export interface TaskView {
   readonly cancelRequested: boolean;
   /** The questions that wait for an answer now, oldest first. */
   readonly inputs: readonly InputView[];
-  /** How many more questions wait that cannot be shown, such as a form without a schema; absent: none. */
+  /** How many more questions wait that cannot be shown, since they are larger than is sent; absent: none. */
   readonly unshownInputs?: number;
   /** What was answered so far, oldest first; never the content of an answer. */
   readonly answers: readonly AnswerView[];

@@ -1,5 +1,6 @@
 /** Owns who answered what and when, as hosts are told. Pure. */
 import type { JsonObject } from "../internal/json.js";
+import { isElicitation } from "./questions.js";
 import type { AnswerSource, Question, TaskRecord } from "./record.js";
 
 /** One answer that was given to a question of a call. It stands, whatever the server made of it. */
@@ -47,16 +48,16 @@ export function versionOf({ digest, askedAtMs }: Question): string {
 
 function answerOf(question: Question): InputAnswer {
   const { key, method, params, response, by, source = "handler", answeredAtMs = 0 } = question;
-  const isElicitation = method === "elicitation/create";
-  const action = isElicitation ? response?.["action"] : undefined;
-  const message = question.message ?? (isElicitation ? params?.["message"] : undefined);
+  const isForPeople = isElicitation(question);
+  const action = isForPeople ? response?.["action"] : undefined;
+  const message = question.message ?? (isForPeople ? params?.["message"] : undefined);
   return {
     key,
     version: versionOf(question),
     method,
     ...(typeof message === "string" ? { message } : {}),
     action: typeof action === "string" ? action : "answered",
-    ...(isElicitation && response !== undefined ? { response } : {}),
+    ...(isForPeople && response !== undefined ? { response } : {}),
     ...(by === undefined ? {} : { by }),
     source,
     answeredAt: new Date(answeredAtMs),

@@ -125,7 +125,8 @@ function withoutContent(question: Question): Question {
   return response === undefined ? question : { ...question, response: { action: response["action"] } };
 }
 
-function isElicitation({ method }: Question): boolean {
+/** True where people are asked, by a form or a page. */
+export function isElicitation({ method }: Question): boolean {
   return method === "elicitation/create";
 }
 
