@@ -37,9 +37,10 @@ const omit: Omission = {
   ...(values.hosts !== undefined && { hosts: numbers(values.hosts) }),
 };
 
-const pool = createPool(await bundle("main"), values.seed === undefined ? Number(values.workers) : 1);
+const isOne = values.seed !== undefined;
+const pool = createPool(await bundle("main"), isOne ? 1 : Number(values.workers), { stacks: isOne });
 try {
-  process.exitCode = values.seed === undefined ? await many() : await one(Number(values.seed));
+  process.exitCode = isOne ? await one(Number(values.seed)) : await many();
 } finally {
   pool.close();
 }
