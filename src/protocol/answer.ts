@@ -74,16 +74,34 @@ function readResult(raw: JsonObject): JsonObject {
 /** The first member that is not as expected. */
 function resultProblem(raw: JsonObject): string | undefined {
   const { content = [], ...rest } = raw;
-  const parsed = callToolResult.safeParse(rest);
+  const parsed = callToolResult.safeParse(withoutNulls(rest));
   if (!parsed.success) return parsed.error.issues[0]?.path.join(".") || "result";
   if (!Array.isArray(content)) return "content";
-  const at = content.findIndex((block) => !ContentBlockSchema.safeParse(block).success);
+  const at = content.findIndex((block) => !isContentBlock(block));
   return at < 0 ? undefined : `content.${at}`;
 }
 
+/** Servers whose language has no "absent" write null. */
+function isContentBlock(block: unknown): boolean {
+  if (ContentBlockSchema.safeParse(block).success) return true;
+  return isObject(block) && ContentBlockSchema.safeParse(withoutNulls(block)).success;
+}
+
+function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+}
+
+/** Members that a task has and a result has not. */
+const OF_HANDLES = ["status", "createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"];
+
+/** A result that says nothing, but names a task: also where the server's library put empty content around it. */
 function isDisguisedHandle(raw: JsonObject): boolean {
-  if (raw["content"] !== undefined || raw["structuredContent"] !== undefined) return false;
-  return taskIdOf(raw) !== undefined && isKnownStatus(unnested(raw)["status"]);
+  const { content, structuredContent = null } = raw;
+  if (structuredContent !== null || taskIdOf(raw) === undefined) return false;
+  const task = unnested(raw);
+  if (content === undefined || content === null)
+    return OF_HANDLES.some((member) => task[member] !== undefined);
+  return Array.isArray(content) && content.length === 0 && isKnownStatus(task["status"]);
 }
 
 function readQuestion(raw: JsonObject): CallAnswer {

@@ -75,7 +75,9 @@ export function checkInputResponse(request: InputRequest, response: unknown): Js
 }
 
 function readElicitation(params: JsonObject, capabilities: ClientCapabilities): ReadInputRequest {
-  const { mode = "form", message, requestedSchema, elicitationId } = params;
+  const { message, requestedSchema, elicitationId } = params;
+  // Servers whose language has no "absent" write null.
+  const mode = params["mode"] ?? "form";
   if (mode !== "form" && mode !== "url") return refused("params.mode: not one of form, url");
   if (!declaresMode(capabilities["elicitation"], mode)) return undeclared(`elicitation.${mode}`);
   if (typeof message !== "string") return refused("params.message: expected a string");
@@ -116,14 +118,18 @@ function urlProblem(url: unknown): string | undefined {
   // What a parser drops or turns silently would make the shown address another than the opened one.
   if (/[\s\\\p{Cc}]/u.test(url)) return "has white space, control characters or backslashes";
   if (!URL.canParse(url)) return "not a URL";
-  const { protocol, username, password } = new URL(url);
+  const { protocol } = new URL(url);
   if (protocol !== "https:" && protocol !== "http:") return "neither http nor https";
-  if (username !== "" || password !== "") return "has a user name or password";
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(url)?.[1];
+  if (authority === undefined) return "does not name its host after two slashes";
+  // Also an empty one, which the parser drops.
+  if (authority.includes("@")) return "has a user name or password";
   return undefined;
 }
 
-function readSampling(params: JsonObject, capabilities: ClientCapabilities): ReadInputRequest {
+function readSampling(given: JsonObject, capabilities: ClientCapabilities): ReadInputRequest {
   const { sampling } = capabilities;
+  const params = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   if (!isObject(sampling)) return undeclared("sampling");
   if ((params["tools"] !== undefined || params["toolChoice"] !== undefined) && !isObject(sampling["tools"])) {
     return undeclared("sampling.tools");
