@@ -31,10 +31,14 @@ export function isGaveUp(outcome: Outcome | undefined): boolean {
   return outcome?.status === "lost" && outcome.reason === "gave-up";
 }
 
+/** What stands for a code that cannot be stored: "internal error". */
+const INTERNAL_ERROR = -32603;
+
 /** A JSON-RPC error as the record keeps it. */
 export function rpcError(error: RpcErrorObject): Extract<Outcome, { status: "failed" }>["error"] {
   return {
-    code: error.code,
+    // A code such as 1e400 is read as infinity, which JSON cannot keep: the record could not be read again.
+    code: Number.isFinite(error.code) ? error.code : INTERNAL_ERROR,
     message: error.message,
     ...(error.data === undefined ? {} : { data: error.data as JsonObject }),
   };
