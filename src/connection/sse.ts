@@ -50,7 +50,8 @@ export async function* readEvents(
     ...(Number.isFinite(maxEventBytes) && { maxBufferSize: maxEventBytes }),
     onComment,
     onEvent({ event, data, id }) {
-      if (data === "") onComment?.("");
+      // Several empty data lines, or blanks: no message has such a text.
+      if (data.trimStart() === "") onComment?.("");
       else ready.push({ data, ...(event !== undefined && { event }), ...(id !== undefined && { id }) });
     },
     onError({ type }) {
