@@ -66,15 +66,22 @@ export class RpcError extends TasksError {
   readonly data: unknown;
   /** The HTTP status the error came with, if it came over HTTP. */
   readonly status: number | undefined;
+  /** How long the server wants to be left alone, where it said so beside the error. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     error: { code: number; message: string; data?: unknown },
-    options: TasksErrorOptions & { code?: TasksErrorCode; status?: number | undefined } = {},
+    options: TasksErrorOptions & {
+      code?: TasksErrorCode;
+      status?: number | undefined;
+      retryAfterMs?: number | undefined;
+    } = {},
   ) {
     super(options.code ?? "RPC", error.message, options);
     this.rpcCode = error.code;
     this.data = error.data;
     this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 
@@ -91,7 +98,7 @@ export class MissingCapabilityError extends RpcError {
   protected static override readonly codes: readonly TasksErrorCode[] = ["MISSING_CAPABILITY"];
   constructor(
     error: { code: number; message: string; data?: unknown },
-    options: TasksErrorOptions & { status?: number | undefined } = {},
+    options: TasksErrorOptions & { status?: number | undefined; retryAfterMs?: number | undefined } = {},
   ) {
     super(error, { ...options, code: "MISSING_CAPABILITY" });
   }

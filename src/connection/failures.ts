@@ -66,17 +66,26 @@ export function readRetryAfter(
 ): number | undefined {
   const value = headers.get("retry-after")?.trim();
   if (!value) return undefined;
-  if (/^\d+(?:\.\d+)?$/.test(value)) return Math.min(Math.ceil(Number(value) * 1000), MAX_RETRY_AFTER_MS);
+  // A header that was sent twice (by the server and by what stands before it) comes as a list: the longer wait counts.
+  const seconds = value.split(",").map((part) => part.trim());
+  if (seconds.every((part) => /^\d+(?:\.\d+)?$/.test(part)))
+    return Math.min(Math.max(...seconds.map((part) => Math.ceil(Number(part) * 1000))), MAX_RETRY_AFTER_MS);
   const until = httpDate(value);
   if (until === undefined) return undefined;
-  const seconds = Math.ceil((until - (httpDate(headers.get("date")) ?? nowMs)) / 1000);
-  return Math.min(Math.max(seconds * 1000, 0), MAX_RETRY_AFTER_MS);
+  const aheadMs = until - (httpDate(headers.get("date")) ?? nowMs);
+  return Math.min(Math.max(Math.ceil(aheadMs / 1000) * 1000, 0), MAX_RETRY_AFTER_MS);
 }
 
+/** The oldest of the three forms that HTTP knows names no zone, and means GMT. */
+const ASCTIME = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i;
+/** Other texts that Date.parse takes may be read as local time. */
+const ZONE = /(?:GMT|UTC|\dZ|:\d\d ?[+-]\d\d:?\d\d)$/i;
+
 function httpDate(value: string | null): number | undefined {
-  // Other texts that Date.parse takes may be read as local time.
-  if (value === null || !value.trim().endsWith("GMT")) return undefined;
-  const atMs = Date.parse(value);
+  const text = value?.trim() ?? "";
+  const isOld = ASCTIME.test(text);
+  if (!isOld && !ZONE.test(text)) return undefined;
+  const atMs = Date.parse(isOld ? `${text} GMT` : text);
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 

@@ -12,6 +12,7 @@ import {
   withEnvelope,
   type ServerDescription,
 } from "../protocol/index.js";
+import { readRetryAfter } from "./failures.js";
 import { readAnswer, type AnswerContext } from "./httpAnswer.js";
 import { withEarlierRevisions } from "./httpEarlier.js";
 import { readListenAnswer } from "./httpListen.js";
@@ -190,7 +191,10 @@ function statelessConnection(settings: HttpSettings): Connection {
       }),
     );
     if (answer.kind === "error") {
-      const error = rpcError(answer.error, { method, params, credentials, status: response.status });
+      const { status, headers } = response;
+      // A server in trouble may say when to come back beside an error of its own, not only a gateway.
+      const retryAfterMs = status < 400 ? undefined : readRetryAfter(headers, clock.now());
+      const error = rpcError(answer.error, { method, params, credentials, status, retryAfterMs });
       modern ||= answer.addressed && error.code !== "ERA_NOT_SUPPORTED";
       throw error;
     }

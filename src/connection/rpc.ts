@@ -73,10 +73,12 @@ export function rpcError(
     method: string;
     params: JsonObject;
     status?: number | undefined;
+    retryAfterMs?: number | undefined;
     credentials?: readonly string[];
   },
 ): TasksError {
-  const { status, credentials = [] } = request;
+  const { status, retryAfterMs, credentials = [] } = request;
+  const http = { status, retryAfterMs };
   const secrets = [...secretsOf(request.params), ...credentials];
   const wire = {
     code: error.code,
@@ -86,20 +88,20 @@ export function rpcError(
   const data = isObject(error.data) ? error.data : {};
   switch (error.code) {
     case RPC.invalidParams:
-      return request.method === "tasks/get" ? new TaskNotFoundError(wire) : new RpcError(wire, { status });
+      return request.method === "tasks/get" ? new TaskNotFoundError(wire) : new RpcError(wire, http);
     case RPC.missingCapability:
-      return new MissingCapabilityError(wire, { status });
+      return new MissingCapabilityError(wire, http);
     case RPC.missingCapabilityOld:
       // Earlier servers use the number; others may use it for something else.
       return isObject(data["requiredCapabilities"])
-        ? new MissingCapabilityError(wire, { status })
-        : new RpcError(wire, { status });
+        ? new MissingCapabilityError(wire, http)
+        : new RpcError(wire, http);
     case RPC.unsupportedVersion: {
       const supported = textsOf(data["supported"]);
-      return supported.includes(PROTOCOL_VERSION) ? new RpcError(wire, { status }) : eraError(supported);
+      return supported.includes(PROTOCOL_VERSION) ? new RpcError(wire, http) : eraError(supported);
     }
     default:
-      return new RpcError(wire, { status });
+      return new RpcError(wire, http);
   }
 }
 

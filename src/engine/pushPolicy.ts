@@ -53,8 +53,10 @@ export function verdictOf(end: StreamEnd, wasAcknowledged: boolean): Verdict {
 
 /** How long the server wants to be left alone, in milliseconds. */
 export function askedRestMs(end: StreamEnd): number {
-  if (end.kind !== "failed" || !(end.error instanceof ConnectionError)) return 0;
-  return end.error.retryAfterMs ?? 0;
+  if (end.kind !== "failed") return 0;
+  const { error } = end;
+  const tells = error instanceof ConnectionError || error instanceof RpcError;
+  return tells ? (error.retryAfterMs ?? 0) : 0;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Owns the way to one server: how many requests at once, in which order, and whether it may be asked at all. */
 import type { Connection, RequestOptions } from "../connection/types.js";
-import { ClientClosedError, ConnectionError } from "../errors.js";
+import { ClientClosedError, ConnectionError, RpcError } from "../errors.js";
 import type { StopTimer } from "../internal/clock.js";
 import type { JsonObject } from "../internal/json.js";
 import { createLimiter } from "../internal/limiter.js";
@@ -216,7 +216,10 @@ export function createServerLane(
 
   /** A JSON-RPC error, however sad, shows that the server is there; an unreadable body shows nothing. */
   function answered(error: unknown, isProbe: boolean): void {
-    if (!(error instanceof ConnectionError)) return succeeded(isProbe);
+    if (!(error instanceof ConnectionError)) {
+      if (error instanceof RpcError && error.retryAfterMs !== undefined) obey(error.retryAfterMs);
+      return succeeded(isProbe);
+    }
     if (down === undefined || !isProbe) return;
     down.attempts += 1;
     down.probing = false;

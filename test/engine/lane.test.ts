@@ -65,6 +65,16 @@ describe("an outage", () => {
     expect(other.requestsOf("tasks/get")).toHaveLength(8);
   });
 
+  test("F055: also beside a JSON-RPC error, which is no outage", async () => {
+    const busy = new RpcError({ code: -32603, message: "busy" }, { status: 503, retryAfterMs: 7000 });
+    const still = state({ taskId: "task-0" });
+    const run = await rig({ "tools/call": numbered, "tasks/get": [busy, still, busy, still] });
+    await start(run, 1);
+    await run.clock.advance(17_500);
+    expect(run.times("tasks/get")).toEqual([1000, 8000, 9000, 16_000, 17_000]);
+    expect(run.told.of("serverDown")).toEqual([]);
+  });
+
   test("F055: who waits for Retry-After is not let in by a success that was under way", async () => {
     const busy = new ConnectionError("busy", { mayHaveRun: false, status: 429, retryAfterMs: 7000 });
     const get = async (request: ScriptedRequest): Promise<JsonObject | Error> => {
