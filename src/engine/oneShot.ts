@@ -1,5 +1,6 @@
 /** Owns repeating a single request until it is answered: update, cancel, listing, a call that did not run. Polls are the scheduler's. */
 import pRetry from "p-retry";
+import { MAX_TIMER_MS } from "../internal/clock.js";
 
 /** How to repeat. */
 export interface OneShotOptions {
@@ -28,8 +29,9 @@ export async function oneShot<T>(attempt: () => Promise<T>, options: OneShotOpti
       },
       {
         retries: Infinity,
-        minTimeout: options.minDelayMs,
-        maxTimeout: options.maxDelayMs,
+        // It waits on timers that fire at once beyond their limit.
+        minTimeout: Math.min(options.minDelayMs, MAX_TIMER_MS),
+        maxTimeout: Math.min(options.maxDelayMs, MAX_TIMER_MS),
         factor: options.factor,
         randomize: true,
         unref: true,
