@@ -49,6 +49,8 @@ export function createFollowUps(context: {
   const turn = createLimiter(1);
   const refusals = new Set<string>();
   let yieldPoll: (() => void) | undefined;
+  /** JSON-RPC errors in a row in answer to `tasks/update`. */
+  let refusedUpdates = 0;
 
   async function request(
     method: string,
@@ -109,7 +111,7 @@ export function createFollowUps(context: {
   async function sendUpdate(select: () => string[], sent: { keys: string[] }): Promise<void> {
     await repeated("tasks/update", async () => {
       // Selected anew for every attempt: more answers may have come, others may be over.
-      const keys = select();
+      const keys = inTurn(select());
       sent.keys = keys;
       if (keys.length === 0) return;
       const wanted = new Set(keys);
@@ -118,10 +120,23 @@ export function createFollowUps(context: {
           ? ([[question.key, question.response]] as const)
           : [],
       );
-      const raw = await request("tasks/update", { inputResponses: inputResponsesObject(entries) }, over);
-      readCompleteAnswer(raw, "tasks/update");
+      try {
+        const raw = await request("tasks/update", { inputResponses: inputResponsesObject(entries) }, over);
+        readCompleteAnswer(raw, "tasks/update");
+      } catch (error) {
+        if (error instanceof RpcError) refusedUpdates += 1;
+        throw error;
+      }
+      refusedUpdates = 0;
       await keeper.apply({ type: "updateAcked", keys });
     });
+  }
+
+  /** One answer that a server fails over, by whatever error, is not to hold up the others: then they go in turn. */
+  function inTurn(keys: string[]): string[] {
+    if (refusedUpdates === 0 || keys.length < 2) return keys;
+    const at = (refusedUpdates - 1) % keys.length;
+    return keys.slice(at, at + 1);
   }
 
   async function sendRefused(keys: readonly string[], error: RpcError): Promise<void> {
