@@ -114,6 +114,31 @@ describe.each(stores)("a store %s", (_kind, makeStore) => {
     expect(b.times("tasks/get")).toHaveLength(1);
   });
 
+  test.each(["closes", "is gone without a word"])(
+    "F112: a process that claims a call and %s before its first poll leaves it to the next one",
+    async (end) => {
+      const clock = virtualClock();
+      const store = makeStore(clock);
+      const slow = { "tools/call": handle({ pollIntervalMs: 5000 }), "tasks/get": done() };
+      const first = await rig(slow, { clock, store });
+      const { id } = await startTask(first);
+      await close(first);
+      const own = stoppable(store);
+      const claimer = await rig(slow, { clock, store: own.store });
+      await clock.advance(100);
+      expect(claimer.client.stats().live.tracking).toBe(1);
+      const settled: Settled[] = [];
+      const next = await rig(slow, { clock, store, onSettled: (one) => void settled.push(one) });
+      if (end === "closes") await close(claimer);
+      else own.stop();
+      // At its next look, or once the lease has passed and was looked at again.
+      await clock.advance(end === "closes" ? LEASE_MS / 3 + 6000 : 2 * LEASE_MS + 6000);
+      expect(settled).toMatchObject([{ id, status: "completed" }]);
+      expect(next.connection.requestsOf("tasks/get")).toHaveLength(1);
+      expect(next.connection.requestsOf("tools/call")).toEqual([]);
+    },
+  );
+
   test("a call in flight is its process's: another one that starts does not give it up", async () => {
     const clock = virtualClock();
     const store = makeStore(clock);

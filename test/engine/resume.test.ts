@@ -37,6 +37,49 @@ test("F113: whenever a process ends after the handle came, the next one finds it
   }
 });
 
+describe("F115: a task of an earlier process that is not wanted any more", () => {
+  test("is cancelled at the server with one request, and goes on to its true end", async () => {
+    const clock = virtualClock();
+    const store = memoryStore(clock);
+    const options = { clock, store, instance: "host" };
+    const { id } = await startTask(await rig({ "tools/call": handle(), "tasks/get": "hang" }, options));
+    const script = { "tasks/get": [state(), done("it had an effect")], "tasks/cancel": ack };
+    const second = await rig(script, options);
+    const task = (await second.client.task(id))!;
+    await second.within(task.cancel());
+    expect(await second.within(task.settled())).toMatchObject({ status: "completed", cancelRequested: true });
+    expect(second.connection.requestsOf("tasks/cancel")).toHaveLength(1);
+  });
+
+  test("stays on record as to be cancelled while the server is out of reach, also for the next process", async () => {
+    const clock = virtualClock();
+    const store = memoryStore(clock);
+    const options = { clock, store, instance: "host" };
+    const refused = new ConnectionError("refused", { mayHaveRun: false });
+    const { id } = await startTask(await rig({ "tools/call": handle(), "tasks/get": "hang" }, options));
+    const second = await rig({ "tasks/get": refused, "tasks/cancel": refused }, options);
+    const task = (await second.client.task(id))!;
+    const told: string[] = [];
+    task.cancel().then(
+      () => told.push("confirmed"),
+      () => told.push("not confirmed"),
+    );
+    await clock.advance(60_000);
+    // Not told as done, not lost, and tried on.
+    expect([told, task.status, task.cancelRequested]).toEqual([[], "working", true]);
+    const closed = second.client.close({ timeoutMs: 10 });
+    await clock.advance(20);
+    await closed;
+    expect(told).toEqual(["not confirmed"]);
+    const script = { "tasks/get": [state(), state({ status: "cancelled" })], "tasks/cancel": ack };
+    const third = await rig(script, options);
+    const again = (await third.client.task(id))!;
+    expect(again.cancelRequested).toBe(true);
+    expect(await third.within(again.settled())).toMatchObject({ status: "cancelled" });
+    expect(third.connection.requestsOf("tasks/cancel")).toHaveLength(1);
+  });
+});
+
 test("F116: refused credentials while polling repeat the poll alone", async () => {
   const refused = new ConnectionError("HTTP 401", { mayHaveRun: false, status: 401 });
   const run = await rig({ "tools/call": handle(), "tasks/get": [state(), state(), refused, done()] });
