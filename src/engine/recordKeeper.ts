@@ -55,6 +55,8 @@ export function createRecordKeeper(
     closing: AbortSignal;
     /** Whether this process owns the stored call, under whatever name. */
     isOurs: (record: TaskRecord) => boolean;
+    /** Who writes, where another process is in charge: what is kept here is a copy of its record. */
+    follower: () => string | undefined;
     /** The record is of a call that did not run, and the store would not remove it. */
     takeBack: (record: TaskRecord) => void;
   },
@@ -99,7 +101,7 @@ export function createRecordKeeper(
   async function write(next: TaskRecord, mode: KeepMode): Promise<TaskRecord> {
     for (let failures = 1; ; failures += 1) {
       try {
-        return await store.save(next, hooks.isOurs);
+        return await store.save(next, hooks.isOurs, hooks.follower());
       } catch (error) {
         report(error as StoreError);
         const waits = isOver(next) && !handleUnsaved && mode === "keep";
@@ -147,7 +149,7 @@ export function createRecordKeeper(
       return true;
     }
     try {
-      const stored = await store.save(record, hooks.isOurs);
+      const stored = await store.save(record, hooks.isOurs, hooks.follower());
       handleUnsaved = false;
       takeOver(stored);
       return true;

@@ -66,6 +66,7 @@ export function createTaskDriver(
     onChange,
     closing: closing.signal,
     isOurs: (record) => leases.isOurs(record),
+    follower: () => (resting ? leases.owner : undefined),
     takeBack: context.takeBack,
   });
   const readInputs = createInputReader(
@@ -272,9 +273,11 @@ export function createTaskDriver(
     if (isOver(keeper.record)) return;
     if (closing.signal.aborted) throw new ClientClosedError();
     await catchUp();
-    const { record } = keeper;
     if (over.signal.aborted) return;
-    if (record.phase === "asking") return void (await keeper.apply({ type: "callAbandoned" }));
+    if (keeper.record.phase === "asking") await keeper.apply({ type: "callAbandoned" });
+    const { record } = keeper;
+    // Else the process in charge was sending it by then: what comes of it is cancelled.
+    if (isOver(record)) return;
     const isUnsent = record.taskId === undefined && record.call?.inFlight !== true;
     if (isUnsent && !resting) return callFlow.leave();
     // Acknowledged before, and yet it runs on: the host means it, so the server hears it once more.

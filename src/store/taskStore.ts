@@ -63,7 +63,7 @@ export function createTaskStore(kv: KeyValueStore, options: TaskStoreOptions): T
       return locks.run(key, () => loadAt(key, id));
     },
 
-    async save(record, isOurs) {
+    async save(record, isOurs, follower) {
       checkScope(record);
       const { keys } = await opened();
       const key = await keys.record(record.id);
@@ -72,7 +72,7 @@ export function createTaskStore(kv: KeyValueStore, options: TaskStoreOptions): T
           const found = await findOwn(key, record.id);
           const next =
             found.kind === "record"
-              ? merge(found.record, asOwnerOf(found.record, record, isOurs), comparesAndSets)
+              ? merge(found.record, asOwnerOf(found.record, record, isOurs, follower), comparesAndSets)
               : record;
           if (await write(key, next, found)) return next;
         }

@@ -121,9 +121,10 @@ export interface TaskStore {
    * Writes the record, after merging what another process wrote meanwhile (see `mergeRecords`), and answers what
    * is stored now. Writes of one record never overtake each other. Rejects where the id holds an entry that this
    * release may not overwrite (of a newer version, of another encryption key). `isOurs`: whether the writer owns what
-   * is stored, under whatever name; then it is no other process that wrote it.
+   * is stored, under whatever name; then it is no other process that wrote it. `follower`: the writer's name, where it
+   * is not in charge and has the record from the store; then it is another's, whatever owner it names.
    */
-  save(record: TaskRecord, isOurs?: (stored: TaskRecord) => boolean): Promise<TaskRecord>;
+  save(record: TaskRecord, isOurs?: (stored: TaskRecord) => boolean, follower?: string): Promise<TaskRecord>;
   /**
    * Stores a new record, unless one with its id is there: then nothing is written and that one is answered.
    * Rejects where the id's earlier record cannot be read: what it stood for may have been done already.

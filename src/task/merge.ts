@@ -14,6 +14,9 @@ export function mergeRecords(stored: TaskRecord, mine: TaskRecord, isFirst = fal
   if (stored === mine) return mine;
   const isTheirs = stored.owner !== undefined && mine.owner !== undefined && stored.owner !== mine.owner;
   if (!isTheirs) return mergeFacts(stored, mine, isFirst);
+  // Given up by who did not see that it was being sent: what comes of that is to be cancelled.
+  if (isAbandoned(mine) && stored.phase === "calling" && stored.call?.inFlight === true)
+    return { ...stored, ...mergeCancel(stored, { ...mine, cancelRequestedAtMs: mine.settledAtMs }) };
   // Who lost the call tells what it saw end, or become a task; how it goes on is for the owner to say.
   const isFact = isOver(stored) || isOver(mine) || stored.taskId !== mine.taskId;
   const merged = isFact ? mergeFacts(stored, mine, isFirst) : mergeOthers(stored, mine, isFirst);
@@ -25,7 +28,8 @@ export function mergeRecords(stored: TaskRecord, mine: TaskRecord, isFirst = fal
 
 /** The owner's record, with the answers and the cancellation that another process has. */
 function mergeOthers(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): TaskRecord {
-  const theirs = new Map(mine.questions.map((question) => [question.key, question]));
+  const known = isSameRound(stored, mine) ? mine.questions : [];
+  const theirs = new Map(known.map((question) => [question.key, question]));
   const questions = stored.questions.map((question) => {
     const other = theirs.get(question.key);
     return other === undefined || other.digest !== question.digest
@@ -33,6 +37,13 @@ function mergeOthers(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): Ta
       : mergeQuestion(question, other, isFirst);
   });
   return { ...stored, ...mergeCancel(stored, mine), questions };
+}
+
+/** Before there is a task every round asks anew, also the same under the same key: told by its state, and by its time. */
+function isSameRound(a: TaskRecord, b: TaskRecord): boolean {
+  if (a.taskId !== b.taskId) return false;
+  if (a.taskId !== undefined) return true;
+  return a.requestState === b.requestState && a.questions[0]?.askedAtMs === b.questions[0]?.askedAtMs;
 }
 
 function mergeFacts(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): TaskRecord {
@@ -63,8 +74,7 @@ function mergeOver(stored: TaskRecord, mine: TaskRecord): TaskRecord {
 
 function mergeQuestions(stored: TaskRecord, mine: TaskRecord, isFirst: boolean): Question[] {
   // Another round of the call has other questions, whatever their keys.
-  if (stored.taskId !== mine.taskId) return mine.questions;
-  if (mine.taskId === undefined && stored.requestState !== mine.requestState) return mine.questions;
+  if (!isSameRound(stored, mine)) return mine.questions;
   const theirs = new Map(stored.questions.map((question) => [question.key, question]));
   const merged = mine.questions.map((question) => {
     const other = theirs.get(question.key);
@@ -117,6 +127,11 @@ function progress(question: Question): number {
     case "closed":
       return 3;
   }
+}
+
+/** Given up before there was a task: true as long as nothing was sent. */
+function isAbandoned({ outcome, taskId }: TaskRecord): boolean {
+  return outcome?.status === "cancelled" && taskId === undefined;
 }
 
 /** An outcome that only says that somebody did not know gives way to who knows. */

@@ -165,13 +165,18 @@ export function readRecord(text: unknown): ReadRecord {
   return corrupt(`field ${issue?.path.join(".") ?? "?"} is not as expected`);
 }
 
-/** What this process wants to store, where it owns the stored record under another name: that is no other writer's. */
+/**
+ * What this process wants to store, where it owns the stored record under another name: that is no other writer's. A
+ * `follower`'s is another's, though it names the owner: it is a copy of what the owner wrote, and may be old.
+ */
 export function asOwnerOf(
   stored: TaskRecord,
   mine: TaskRecord,
   isOurs: ((stored: TaskRecord) => boolean) | undefined,
+  follower?: string,
 ): TaskRecord {
-  if (stored.owner === undefined || isOurs?.(stored) !== true) return mine;
+  if (stored.owner === undefined) return mine;
+  if (isOurs?.(stored) !== true) return follower === undefined ? mine : { ...mine, owner: follower };
   return stored.owner === mine.owner ? mine : { ...mine, owner: stored.owner };
 }
 
