@@ -92,7 +92,11 @@ export function followed(schema: unknown, place: Place): readonly Schema[] | und
     if (typeof reference !== "string" || !reference.startsWith("#/")) return undefined;
     if (reference.length > MAX_POINTER) return undefined;
     spend(place, reference.length * PER_POINTER_CHARACTER);
-    current = pointed(place.root, reference.slice(2));
+    const pointer = reference.slice(2);
+    current = pointed(place.root, pointer);
+    if (current !== undefined || !pointer.includes("%")) continue;
+    spend(place, reference.length * PER_POINTER_CHARACTER);
+    current = pointed(place.root, unescaped(pointer));
   }
   return undefined;
 }
@@ -166,6 +170,15 @@ function lengthOfList(list: unknown): number {
 
 function isConstant(option: unknown): option is Schema {
   return isObject(option) && Object.hasOwn(option, "const");
+}
+
+/** Pointers in references may be written as in URLs. */
+function unescaped(pointer: string): string {
+  try {
+    return decodeURIComponent(pointer);
+  } catch {
+    return pointer;
+  }
 }
 
 function pointed(root: Schema, pointer: string): unknown {
