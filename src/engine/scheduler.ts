@@ -12,6 +12,9 @@ export interface Scheduler {
   stop(): void;
 }
 
+/** So many more cancelled entries than others may wait for their time. */
+const MAX_CANCELLED = 64;
+
 interface Entry {
   readonly key: symbol;
   readonly dueAt: number;
@@ -70,6 +73,7 @@ export function createScheduler(clock: Clock): Scheduler {
       const entry: Entry = { key, dueAt: clock.monotonic() + boundedDelay(delayMs), run, cancelled: false };
       byKey.set(key, entry);
       push(heap, entry);
+      if (heap.length > 2 * byKey.size + MAX_CANCELLED) dropAllCancelled(heap);
       arm();
     },
     cancel(key) {
@@ -91,6 +95,11 @@ export function createScheduler(clock: Clock): Scheduler {
 
 function dropCancelled(heap: Entry[]): void {
   while (heap[0]?.cancelled === true) pop(heap);
+}
+
+/** What was planned for the far future, and cancelled, would stay until then. */
+function dropAllCancelled(heap: Entry[]): void {
+  for (const entry of heap.splice(0)) if (!entry.cancelled) push(heap, entry);
 }
 
 function push(heap: Entry[], entry: Entry): void {
