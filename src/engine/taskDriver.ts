@@ -22,6 +22,9 @@ import type { EngineOptions, RecordListener, Tell } from "./types.js";
 
 export type { DriverServer, DriverStart, TaskDriver } from "./driverTypes.js";
 
+/** Another process's call that nobody waits for is looked up this much more seldom: its end lets go of it here. */
+const UNAWAITED_LOOK_EVERY = 150;
+
 export function createTaskDriver(
   first: TaskRecord,
   options: EngineOptions,
@@ -196,10 +199,12 @@ export function createTaskDriver(
   function watchStore(): void {
     const { record } = keeper;
     const followed = server === undefined && listeners.size > 0;
+    const awaited = followed || openQuestions(record).length > 0;
     const done = over.signal.aborted || isOver(record);
-    if (done || (!followed && openQuestions(record).length === 0)) return scheduler.cancel(watchKey);
-    if (scheduler.dueIn(watchKey) !== undefined) return;
-    scheduler.schedule(watchKey, options.storeWatchMs, () => {
+    if (done || (!awaited && !resting)) return scheduler.cancel(watchKey);
+    const everyMs = options.storeWatchMs * (awaited ? 1 : UNAWAITED_LOOK_EVERY);
+    if ((scheduler.dueIn(watchKey) ?? Infinity) <= everyMs) return;
+    scheduler.schedule(watchKey, everyMs, () => {
       const look = resting ? catchUp() : follow();
       // An unreachable store is reported by every write; reading again is all that is needed here.
       void look.then(watchStore, watchStore);
@@ -357,6 +362,7 @@ export function createTaskDriver(
       listeners.clear();
     },
   };
+  if (resting) watchStore();
   if (isOver(first)) settled.resolve(first);
   if (first.taskId !== undefined || isOver(first)) callFlow.ended();
   return driver;
