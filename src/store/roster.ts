@@ -2,6 +2,7 @@
  * Owns the roster of a scope: one entry in which every process that owns calls says that it lives. It compares no
  * clocks and judges nobody; that is the engine's.
  */
+import { StoreError } from "../errors.js";
 import { isObject } from "../internal/json.js";
 import type { CountedStore } from "./countedStore.js";
 import { boundedTtl } from "./ttl.js";
@@ -13,19 +14,29 @@ const MAX_RACES = 50;
 /** The roster at `key` of the store. */
 export function rosterStore(store: CountedStore, key: () => Promise<string>): RosterStore {
   return {
-    read: async () => parse(await store.get(await key())),
+    read: async () => parse(await textAt(await key())),
     async change(to, ttlMs) {
       const at = await key();
       for (let races = 0; races < MAX_RACES; races += 1) {
-        const text = await store.get(at);
+        const text = await textAt(at);
         const before = parse(text);
         const after = to(before);
         if (after === before || (await write(at, text, format(after), boundedTtl(ttlMs)))) return after;
       }
       // Very many processes at once: the next beat tells of this one.
-      return parse(await store.get(at));
+      return parse(await textAt(at));
     },
   };
+
+  /** A roster of those who have another encryption key is nobody's to replace: all of them would look as if they had gone. */
+  async function textAt(at: string): Promise<string | undefined> {
+    const text = await store.get(at);
+    if (text === undefined || parseJson(text) !== undefined) return text;
+    const reason = await store.explainUnreadable?.(text);
+    if (reason?.kind === "foreign")
+      throw new StoreError(`The roster of processes cannot be read: ${reason.message}`);
+    return text;
+  }
 
   async function write(
     at: string,
