@@ -8,8 +8,11 @@ import type { Delivery, StorePlan, Trace, WorkerPlan } from "../kill/plan.js";
 import { lines } from "../kill/run.js";
 import type { Ended, Programs, Running } from "../process/programs.js";
 
-/** So long a dead process keeps its calls, where nothing else tells of its death. */
-export const LEASE_MS = 1500;
+/**
+ * So long a dead process keeps its calls, where nothing else tells of its death. Much shorter, and on a busy machine the
+ * living are taken for dead.
+ */
+export const LEASE_MS = 4000;
 /** The interval that the server hints at. */
 const POLL_MS = 70;
 /** Standing processes beside the one that is killed. */
