@@ -3,6 +3,7 @@ import type { TaskClient } from "../client/taskClient.js";
 import { systemClock, type Clock } from "../internal/clock.js";
 import { isObject, type JsonValue } from "../internal/json.js";
 import { refuseUnknown } from "../internal/options.js";
+import { checkClock } from "./clockOption.js";
 
 /** Who asks, as the host knows them. */
 export interface Principal {
@@ -98,7 +99,7 @@ export function handlerSettings(given: ApprovalsHandlerOptions): HandlerSettings
     reauthorizeMs: positive("reauthorizeMs", given.reauthorizeMs, 60_000),
     refreshMs: positive("refreshMs", given.refreshMs, 2000),
     maxTasks: Math.ceil(positive("maxTasks", given.maxTasks, 200)),
-    clock: clockOf(given.clock),
+    clock: checkClock(given.clock) ?? systemClock,
     onError: optionalFunction("onError", given.onError),
   };
 }
@@ -139,13 +140,4 @@ function positive(name: string, value: unknown, otherwise: number): number {
 function optionalFunction<F>(name: string, value: F | undefined): F | undefined {
   if (value === undefined || typeof value === "function") return value;
   throw new TypeError(`${name}: expected a function`);
-}
-
-function clockOf(given: Clock | undefined): Clock {
-  if (given === undefined) return systemClock;
-  const fits =
-    isObject(given) &&
-    (["now", "monotonic", "setTimer"] as const).every((name) => typeof given[name] === "function");
-  if (!fits) throw new TypeError("clock: expected an object with now(), monotonic() and setTimer()");
-  return given;
 }

@@ -14,7 +14,7 @@ const TEXTS = ["statusMessage", "expiresAt"] as const;
  */
 export function readTask(value: unknown): TaskDetailView | undefined {
   if (!isObject(value)) return undefined;
-  const { id, inputs, answers, outcome, unshownInputs, result } = value;
+  const { id, inputs, answers, outcome, unshownInputs, cancelRequested, result } = value;
   if (typeof id !== "string" || id === "" || !NEEDED.every((name) => typeof value[name] === "string"))
     return undefined;
   if (!Array.isArray(inputs) || !Array.isArray(answers)) return undefined;
@@ -23,8 +23,10 @@ export function readTask(value: unknown): TaskDetailView | undefined {
   const unusable = inputs.length - usable.length;
   const changes: Record<string, unknown> = {};
   if (shown.length < inputs.length) changes["inputs"] = shown;
-  if (unusable > 0)
-    changes["unshownInputs"] = unusable + (typeof unshownInputs === "number" ? unshownInputs : 0);
+  const isCounted = typeof unshownInputs === "number";
+  if (unusable > 0) changes["unshownInputs"] = unusable + (isCounted ? unshownInputs : 0);
+  else if (unshownInputs !== undefined && !isCounted) changes["unshownInputs"] = undefined;
+  if (typeof cancelRequested !== "boolean") changes["cancelRequested"] = false;
   if (!answers.every(isAnswer)) changes["answers"] = answers.filter(isAnswer);
   if (outcome !== undefined && !isOutcome(outcome)) changes["outcome"] = undefined;
   if (result !== undefined && !isObject(result)) changes["result"] = undefined;

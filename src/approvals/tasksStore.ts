@@ -3,6 +3,7 @@ import { systemClock, systemRandom, type Clock } from "../internal/clock.js";
 import { runGuarded } from "../internal/guard.js";
 import { canonicalJson, isObject, whyNotJson, type JsonObject } from "../internal/json.js";
 import { refuseUnknown } from "../internal/options.js";
+import { checkClock } from "./clockOption.js";
 import { answerOutcome, cancelOutcome } from "./hostOutcomes.js";
 import { createHostRequests, type StoreFetch, type StoreHeaders } from "./hostRequests.js";
 import { createPageTasks, type Asked } from "./pageTasks.js";
@@ -35,6 +36,7 @@ export interface TasksStoreOptions {
 /** Long enough for a view that is taken down and put up again, as React's Strict Mode does. */
 const LINGER_MS = 1000;
 
+const CREDENTIALS: readonly unknown[] = ["omit", "same-origin", "include"] satisfies RequestCredentials[];
 const KNOWN = ["headers", "fetch", "credentials", "clock", "random", "initial"];
 
 /**
@@ -50,7 +52,7 @@ export function createTasksStore(url: string, options: TasksStoreOptions = {}): 
   const first: TasksState = {
     connection: "idle",
     tasks: tasks.list,
-    truncated: initial?.truncated ?? false,
+    truncated: initial?.truncated === true,
     clockOffsetMs: 0,
     loaded: initial !== undefined,
   };
@@ -280,12 +282,20 @@ function checkOptions(url: string, options: TasksStoreOptions): void {
   text("url", url);
   if (!isObject(options)) throw new TypeError("options: expected an object");
   refuseUnknown("createTasksStore", options, KNOWN);
-  const { headers, fetch, initial } = options;
+  const { headers, fetch, credentials, clock, random, initial } = options;
   if (headers !== undefined && typeof headers !== "function" && !isObject(headers))
     throw new TypeError("headers: expected an object, or a function that answers one");
-  if (fetch !== undefined && typeof fetch !== "function") throw new TypeError("fetch: expected a function");
+  optionalFunction("fetch", fetch);
+  if (credentials !== undefined && !CREDENTIALS.includes(credentials))
+    throw new TypeError(`credentials: expected one of ${CREDENTIALS.join(", ")}`);
+  optionalFunction("random", random);
+  checkClock(clock);
   if (initial !== undefined && (!isObject(initial) || !Array.isArray(initial["tasks"])))
     throw new TypeError("initial: expected what GET tasks answers");
+}
+
+function optionalFunction(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "function") throw new TypeError(`${name}: expected a function`);
 }
 
 function text(name: string, value: unknown): void {
