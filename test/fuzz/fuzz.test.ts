@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { bytesOf, chunksOf, planOf, shrunk } from "./bytes.js";
 import { Finding, refusal, structure } from "./guard.js";
 import { PLANTED } from "./hostile.js";
-import { closeShared } from "./publicTargets.js";
-import { fuzz, oneSided, shares, targets } from "./runner.js";
+import { MAX_GROWTH_MB } from "./heap.js";
+import { fuzz, keepsTooMuch, oneSided, shares, targets } from "./runner.js";
 import { startWatchdog } from "./watchdog.js";
 import { InvalidResponseError } from "../../src/errors.js";
 import fc from "fast-check";
@@ -14,7 +14,6 @@ const SEED = 4711;
 
 const watchdog = startWatchdog();
 afterAll(async () => {
-  await closeShared();
   await watchdog.stop();
 });
 
@@ -28,6 +27,7 @@ describe(`${INPUTS} hostile inputs`, () => {
       expect(report.failures).toEqual([]);
       // Garbage alone, or nothing but what is right, would prove nothing.
       expect(oneSided(report)).toBe(false);
+      expect(report.grownMb).toBeLessThan(MAX_GROWTH_MB);
     },
     60_000,
   );
@@ -50,6 +50,23 @@ describe("the fuzzer itself can fail", () => {
     const seed = Number(/--seed (-?\d+)/.exec(failures[0]?.again ?? "")?.[1]);
     const repeated = await fuzz(broken, { inputs: 500, seed, watchdog, path: path ?? "" });
     expect(repeated.failures[0]?.input).toBe("[[1001]]");
+  });
+
+  test("a target that keeps what its inputs leave is told from one that keeps nothing", async () => {
+    const held: number[][] = [];
+    const keeping = structure("keeping", 1, fc.integer(), (one) => {
+      held.push(Array.from({ length: 16_384 }, () => one + 0.5));
+      return "accepted";
+    });
+    const inputs = 200;
+    const kept = await fuzz(keeping, { inputs, seed: 1, watchdog });
+    expect(held).toHaveLength(inputs);
+    expect(keepsTooMuch(kept)).toBe(true);
+    held.length = 0;
+    const passing = structure("passing", 1, fc.integer(), (one) =>
+      Array.from({ length: 16_384 }, () => one + 0.5).length > 0 ? "accepted" : "refused",
+    );
+    expect(keepsTooMuch(await fuzz(passing, { inputs, seed: 1, watchdog }))).toBe(false);
   });
 
   test("bytes that break a reader are shrunk to the mutations that matter", async () => {

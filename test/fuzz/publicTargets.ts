@@ -2,11 +2,10 @@
 import fc from "fast-check";
 import { CLIENT_OPTIONS, POLL_OPTIONS, PUSH_OPTIONS, RETRY_OPTIONS } from "../../src/client/options.js";
 import { encryptedStore, httpConnection, sdkConnection, TaskClient, withTasks } from "../../src/index.js";
-import type { JsonObject } from "../../src/internal/json.js";
-import { memoryStore } from "../../src/store/memory.js";
 import { judged, judgedAsync, must, refusal, structure, type Verdict } from "./guard.js";
-import { anyValue, hostileText, PLANTED } from "./hostile.js";
-import { scriptedConnection } from "../../src/testing/index.js";
+import { anyValue, PLANTED } from "./hostile.js";
+import { options } from "./hostileOptions.js";
+import { closeShared, sharedClient } from "./sharedClient.js";
 
 const CALL = [
   "callId",
@@ -42,48 +41,6 @@ const FIELDS = [
   ...MORE,
   "unknown option",
 ];
-
-const RIGHT: fc.Arbitrary<unknown> = fc.oneof(
-  fc.constantFrom<unknown>(
-    1,
-    10,
-    1000,
-    "auto",
-    "always",
-    "off",
-    "track",
-    "cancel",
-    "fail",
-    "retry",
-    "never",
-    "only",
-  ),
-  fc.constantFrom<unknown>(() => 0.5, undefined, { a: "b" }, {}, "some words"),
-);
-
-/** An object of some of the options, right and wrong, and rarely of one that there is not; or no object at all. */
-function options(
-  names: readonly string[],
-  nested: Readonly<Record<string, readonly string[]>> = {},
-): fc.Arbitrary<unknown> {
-  const value = (name: string): fc.Arbitrary<unknown> => {
-    const inner = nested[name];
-    const flat = fc.oneof({ weight: 3, arbitrary: RIGHT }, { weight: 2, arbitrary: anyValue });
-    return inner === undefined ? flat : fc.oneof(flat, options(inner));
-  };
-  const entry = fc.constantFrom(...names).chain((name) => value(name).map((given) => [name, given] as const));
-  return fc.oneof(
-    {
-      weight: 20,
-      arbitrary: fc.array(entry, { maxLength: 3 }).map((entries) => Object.fromEntries(entries) as unknown),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(hostileText, anyValue).map(([name, given]) => ({ [name]: given })),
-    },
-    { weight: 1, arbitrary: anyValue },
-  );
-}
 
 const named = { named: FIELDS, shows: "server text" } as const;
 
@@ -129,44 +86,9 @@ const urls = fc.oneof(
   { weight: 1, arbitrary: anyValue },
 );
 
-const HANDLE: JsonObject = {
-  resultType: "task",
-  taskId: "t-1",
-  status: "input_required",
-  ttlMs: null,
-  pollIntervalMs: 1,
-};
-const QUESTION: JsonObject = {
-  method: "elicitation/create",
-  params: { message: "?", requestedSchema: { type: "object", properties: { a: { type: "string" } } } },
-};
-
 /** As many questions as one task may have open: each input answers its own. */
 const QUESTIONS = 200;
-
-/** One client for many inputs: what one caller does wrong costs no other. */
-async function openClient(): Promise<{ client: TaskClient; id: string }> {
-  const inputRequests = Object.fromEntries(Array.from({ length: QUESTIONS }, (_, n) => [`k${n}`, QUESTION]));
-  const connection = scriptedConnection({
-    "tools/call": [HANDLE, { content: [] }],
-    "tasks/get": { ...HANDLE, resultType: "complete", inputRequests },
-    "tasks/update": { resultType: "complete" },
-  });
-  const client = new TaskClient({
-    store: memoryStore(),
-    capabilities: { elicitation: {} },
-    push: "off",
-    poll: { minIntervalMs: 20, defaultIntervalMs: 20 },
-  });
-  await client.connect("srv", connection);
-  const call = await client.callTool("srv", { name: "t" }, { callId: "asks" });
-  if (call.kind === "result") throw new Error("no task");
-  while (call.task.pendingInputs.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  return { client, id: call.task.id };
-}
-
-let opened: ReturnType<typeof openClient> | undefined;
-const shared = (): ReturnType<typeof openClient> => (opened ??= openClient());
+const shared = (): ReturnType<typeof sharedClient> => sharedClient(QUESTIONS);
 let calls = 0;
 
 async function callOptions([server, params, given]: [unknown, unknown, unknown]): Promise<Verdict> {
@@ -329,10 +251,3 @@ export const publicTargets = [
     encryption,
   ),
 ];
-
-/** Ends what the targets share. */
-export async function closeShared(): Promise<void> {
-  const client = await opened;
-  opened = undefined;
-  await client?.client.close({ timeoutMs: 20 });
-}

@@ -1,4 +1,4 @@
-/** Owns running the targets: seeds, counts, the slowest input, shrinking, and the command that runs a failing input again. */
+/** Owns running the targets: seeds, counts, the slowest input, what stays on the heap, shrinking, and the command that runs a failing input again. */
 import fc from "fast-check";
 import { byteTargets } from "./byteTargets.js";
 import { bytesOf, chunksOf, planOf, shrunk, type BytePlan } from "./bytes.js";
@@ -11,8 +11,12 @@ import {
   type Target,
   type Verdict,
 } from "./guard.js";
+import { heapMb, MAX_GROWTH_MB } from "./heap.js";
+import { approvalsTargets } from "./approvalsTargets.js";
+import { pageTargets } from "./pageTargets.js";
 import { parserTargets } from "./parserTargets.js";
 import { publicTargets } from "./publicTargets.js";
+import { closeShared } from "./sharedClient.js";
 import type { Watchdog } from "./watchdog.js";
 
 /** Every target. */
@@ -22,6 +26,8 @@ export const targets: readonly Target[] = [
   ...byteTargets,
   ...clientTargets,
   ...publicTargets,
+  ...approvalsTargets,
+  ...pageTargets,
 ];
 
 /** Something that must not be, and how to see it again. */
@@ -40,6 +46,8 @@ export interface TargetReport {
   readonly accepted: number;
   readonly refused: number;
   readonly slowestMs: number;
+  /** What is left on the heap once its garbage, and the client that its inputs shared, are gone. */
+  readonly grownMb: number;
   readonly failures: readonly Failure[];
 }
 
@@ -54,6 +62,7 @@ export async function fuzz(
   const counts = { accepted: 0, refused: 0, slowestMs: 0 };
   const failures: Failure[] = [];
   let inputs = 0;
+  const before = await heapMb();
   for (let batch = 0; inputs < options.inputs && failures.length === 0; batch += 1) {
     const size = Math.min(BATCH, options.inputs - inputs);
     const seed = (options.seed + batch * 7919) | 0;
@@ -66,7 +75,9 @@ export async function fuzz(
     inputs += size;
   }
   options.watchdog.end();
-  return { target: target.name, inputs, ...counts, failures };
+  await closeShared();
+  const grownMb = (await heapMb()) - before;
+  return { target: target.name, inputs, ...counts, grownMb, failures };
 }
 
 interface Batch {
@@ -168,4 +179,9 @@ export function shares(chosen: readonly Target[], total: number): Map<Target, nu
 /** A target that takes or refuses everything proves nothing. */
 export function oneSided({ accepted, refused }: TargetReport): boolean {
   return accepted === 0 || refused === 0;
+}
+
+/** A target that leaves more behind would leave without bound. */
+export function keepsTooMuch({ grownMb }: TargetReport): boolean {
+  return grownMb > MAX_GROWTH_MB;
 }
