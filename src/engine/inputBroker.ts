@@ -33,7 +33,7 @@ interface Shown {
   /** The handler's own answer is being stored: that ends the showing without a withdrawal. */
   answering: boolean;
   /** What the host's policy will answer, and when; "not-asked" until the policy has been asked. */
-  planned: (PlannedAnswer & { leftMs: number; at: Date }) | undefined | "not-asked";
+  planned: (PlannedAnswer & { leftMs: number; at: Date; action: string }) | undefined | "not-asked";
   stopWindow: StopTimer | undefined;
 }
 
@@ -115,7 +115,14 @@ export function createInputBroker(options: {
       if (planned === undefined) return void (entry.planned = undefined);
       const nowMs = options.clock.now();
       const leftMs = windowLeftMs(planned, question.askedAtMs, nowMs);
-      entry.planned = { ...planned, leftMs, at: new Date(nowMs + leftMs) };
+      // Read here, where a host's object may throw: whoever reads the question is not to meet that.
+      const { action } = planned.response;
+      entry.planned = {
+        ...planned,
+        leftMs,
+        at: new Date(nowMs + leftMs),
+        action: typeof action === "string" ? action : "answered",
+      };
     } catch (error) {
       entry.planned = undefined;
       report(record, error, "unanswered failed; the question stays open");
@@ -150,11 +157,7 @@ export function createInputBroker(options: {
     if (entry.planned === "not-asked") plan(record, question, request, entry);
     const { planned } = entry;
     if (planned === undefined || planned === "not-asked") return request;
-    const { action } = planned.response;
-    return {
-      ...request,
-      unanswered: { at: planned.at, action: typeof action === "string" ? action : "answered" },
-    };
+    return { ...request, unanswered: { at: planned.at, action: planned.action } };
   }
 
   function withdraw(record: TaskRecord, key: string, reason: unknown): void {
