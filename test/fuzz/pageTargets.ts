@@ -8,7 +8,7 @@ import {
   type TasksState,
 } from "../../src/approvals/index.js";
 import { readTask } from "../../src/approvals/readView.js";
-import { isObject, type JsonObject } from "../../src/internal/json.js";
+import { isObject } from "../../src/internal/json.js";
 import {
   judged,
   judgedAsync,

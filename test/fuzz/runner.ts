@@ -12,6 +12,7 @@ import {
   type Verdict,
 } from "./guard.js";
 import { heapMb, MAX_GROWTH_MB } from "./heap.js";
+import { answerTargets } from "./answerTargets.js";
 import { approvalsTargets } from "./approvalsTargets.js";
 import { pageTargets } from "./pageTargets.js";
 import { parserTargets } from "./parserTargets.js";
@@ -26,6 +27,7 @@ export const targets: readonly Target[] = [
   ...byteTargets,
   ...clientTargets,
   ...publicTargets,
+  ...answerTargets,
   ...approvalsTargets,
   ...pageTargets,
 ];
