@@ -87,10 +87,15 @@ export async function crash(place: CrashPlace, spec: CrashSpec, number: number):
       callId,
       lives,
       deliveries: heard.deliveries,
-      trace: [...lines<Trace>(trace), ...heard.trace],
+      trace: [...lines<Trace>(trace).filter((entry) => isOf(entry, callId)), ...heard.trace],
       log: logOf(callId, server.log()),
     },
   };
+}
+
+/** Whatever a host does for other calls is no evidence here. */
+function isOf(entry: Trace, callId: string): boolean {
+  return entry.what !== "asked" || entry.id === callId;
 }
 
 /** A point in words. */

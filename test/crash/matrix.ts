@@ -30,6 +30,7 @@ export interface SettingReport {
 export interface MatrixOptions {
   readonly setting: Setting;
   readonly programs: Programs;
+  /** How many runs at a time, where each has a store of its own. */
   readonly concurrency: number;
   readonly scenarios?: readonly ScenarioName[] | undefined;
   /** Which points to take; default all. */
@@ -40,6 +41,8 @@ export interface MatrixOptions {
 /** Runs them. */
 export async function matrix(options: MatrixOptions): Promise<SettingReport> {
   const { setting, programs } = options;
+  // On one store the hosts of other runs would take over, too, each with a crash of its own before it.
+  const concurrency = setting.processes === 1 ? options.concurrency : 1;
   const place = await crashPlace(setting, programs);
   const runs: Judged[] = [];
   let number = 0;
@@ -52,7 +55,7 @@ export async function matrix(options: MatrixOptions): Promise<SettingReport> {
   };
   const names = options.scenarios ?? (Object.keys(scenarios) as ScenarioName[]);
   const recorded = await inLanes(
-    options.concurrency,
+    concurrency,
     names.filter((name) => !SKIPPED.includes(name)),
     async (scenario) => {
       const { passed } = await run({ scenario, point: undefined, replay: true });
@@ -65,7 +68,7 @@ export async function matrix(options: MatrixOptions): Promise<SettingReport> {
   const specs = recorded
     .flat()
     .map((spec, at) => ({ ...spec, replay: at % 2 === 0 || spec.scenario === "cancelled" }));
-  await inLanes(options.concurrency, specs, run);
+  await inLanes(concurrency, specs, run);
   return { setting, runs, beside: await besides(place) };
 }
 
