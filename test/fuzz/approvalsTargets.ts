@@ -269,11 +269,11 @@ async function handlerOptions([source, given, lets]: [unknown, unknown, boolean]
 }
 
 export const approvalsTargets = [
-  structure("approvals: requests", 10, sent, exchange),
+  structure("approvals: requests", 7, sent, exchange),
   {
     kind: "bytes",
     name: "approvals: bodies of bytes",
-    weight: 8,
+    weight: 5,
     bases: BODIES,
     run: bodyOfBytes,
   } satisfies ByteTarget,

@@ -382,11 +382,11 @@ export const pageTargets = [
   {
     kind: "bytes",
     name: "page: stream, cut anywhere",
-    weight: 5,
+    weight: 4,
     bases: BASES,
     run: streamOfBytes,
   } satisfies ByteTarget,
-  structure("page: events", 5, fc.array(sentEvent, { maxLength: 4 }), streamOfEvents),
+  structure("page: events", 4, fc.array(sentEvent, { maxLength: 4 }), streamOfEvents),
   structure("page: answers of the host", 5, asking, askHost),
   structure(
     "options of createTasksStore",

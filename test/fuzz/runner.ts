@@ -11,7 +11,7 @@ import {
   type Target,
   type Verdict,
 } from "./guard.js";
-import { heapMb, MAX_GROWTH_MB } from "./heap.js";
+import { grownMb, heapMb, MAX_GROWTH_MB } from "./heap.js";
 import { answerTargets } from "./answerTargets.js";
 import { approvalsTargets } from "./approvalsTargets.js";
 import { pageTargets } from "./pageTargets.js";
@@ -64,7 +64,7 @@ export async function fuzz(
   const counts = { accepted: 0, refused: 0, slowestMs: 0 };
   const failures: Failure[] = [];
   let inputs = 0;
-  const before = await heapMb();
+  const before = heapMb();
   for (let batch = 0; inputs < options.inputs && failures.length === 0; batch += 1) {
     const size = Math.min(BATCH, options.inputs - inputs);
     const seed = (options.seed + batch * 7919) | 0;
@@ -78,8 +78,7 @@ export async function fuzz(
   }
   options.watchdog.end();
   await closeShared();
-  const grownMb = (await heapMb()) - before;
-  return { target: target.name, inputs, ...counts, grownMb, failures };
+  return { target: target.name, inputs, ...counts, grownMb: await grownMb(before), failures };
 }
 
 interface Batch {
@@ -184,6 +183,6 @@ export function oneSided({ accepted, refused }: TargetReport): boolean {
 }
 
 /** A target that leaves more behind would leave without bound. */
-export function keepsTooMuch({ grownMb }: TargetReport): boolean {
-  return grownMb > MAX_GROWTH_MB;
+export function keepsTooMuch(report: TargetReport): boolean {
+  return report.grownMb > MAX_GROWTH_MB;
 }
