@@ -19,7 +19,6 @@ export interface Host {
 export function createHost(world: World, spec: HostSpec, people: People): Host {
   const { time, scenario } = world;
   const random = world.random(`host ${spec.index}`);
-  const cancels = world.random(`cancels of host ${spec.index}`);
   const own = scenario.calls.filter((call) => call.host === spec.index);
   const begun = new Set<CallSpec>();
   let process: HostProcess | undefined;
@@ -72,7 +71,6 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
         world.trace.note(`${view.name} has a wall clock that is ${view.wallOffsetMs} off`);
       });
     }
-    if (world.fault("cancelElsewhere", 3)) sometime(() => void cancelAny(mine).catch(() => undefined));
     if (world.fault("sleep", 3)) {
       sometime(() => {
         const sleepMs = random.int(1000, 600_000);
@@ -82,16 +80,6 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
         world.observe({ kind: "slept", process: view });
       });
     }
-  }
-
-  /** Somebody looks at the list of calls, whoever made them, and stops one: before it is a task, or long after. */
-  async function cancelAny({ client, view }: HostProcess): Promise<void> {
-    const running = (await client.tasks()).filter(({ outcome }) => outcome === undefined);
-    if (running.length === 0 || !view.alive) return;
-    const handle = cancels.pick(running);
-    const { n } = handle.context as { n: number };
-    world.observe({ kind: "left", process: view, n, how: "cancel" });
-    await handle.cancel();
   }
 
   function crash(mine: HostProcess): void {

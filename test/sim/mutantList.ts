@@ -1,10 +1,21 @@
-/** Owns the list of planted bugs: each breaks one promise. */
-import { edit, one, type Mutant } from "./mutant.js";
-import { OUTCOME_MUTANTS } from "./mutantsOfOutcomes.js";
+/** Owns the planted bugs: each breaks one promise by a small change of the product, as a tired person might make it. */
+import type { Edit } from "./bundle.js";
 
-export type { Mutant } from "./mutant.js";
+export interface Mutant {
+  readonly name: string;
+  /** The number of the promise that it breaks. */
+  readonly promise: number;
+  readonly edits: readonly Edit[];
+}
 
-const FIRST: readonly Mutant[] = [
+const edit = (file: string, find: string, replace: string): Edit => ({ file: `src/${file}`, find, replace });
+const one = (name: string, promise: number, ...[file, find, replace]: [string, string, string]): Mutant => ({
+  name,
+  promise,
+  edits: [edit(file, find, replace)],
+});
+
+export const MUTANTS: readonly Mutant[] = [
   one(
     "tell the handle before it is stored",
     1,
@@ -329,9 +340,6 @@ const FIRST: readonly Mutant[] = [
     ],
   },
 ];
-
-/** All that need no leases. */
-export const MUTANTS: readonly Mutant[] = [...FIRST, ...OUTCOME_MUTANTS];
 
 /** Planted where there are leases. */
 export const LEASE_MUTANTS: readonly Mutant[] = [

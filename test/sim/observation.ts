@@ -115,20 +115,6 @@ export type Observation =
       readonly spec: CallSpec;
       readonly end: CallToolEnd;
     }
-  | {
-      readonly kind: "waited";
-      readonly process: ProcessView;
-      readonly n: number;
-      readonly id: string;
-      readonly end: Exclude<CallToolEnd, { kind: "task" }>;
-    }
-  /** An operation of a host was refused. */
-  | {
-      readonly kind: "rejected";
-      readonly process: ProcessView;
-      readonly what: string;
-      readonly error: unknown;
-    }
   | { readonly kind: "asked for"; readonly process: ProcessView; readonly spec: CallSpec }
   | {
       readonly kind: "left";

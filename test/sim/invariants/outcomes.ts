@@ -9,7 +9,6 @@ import { Violation, type Invariant, type Observation, type ProcessView } from ".
 import { isTerminal, resultOf, type ServerTask } from "../serverTask.js";
 import type { World } from "../world.js";
 import type { Ledger } from "./ledger.js";
-import { contentOf } from "./truth.js";
 
 type Outcome = NonNullable<TaskRecord["outcome"]>;
 
@@ -216,6 +215,12 @@ export function taskOf(world: World, taskId: string | undefined): ServerTask | u
     if (task !== undefined) return task;
   }
   return undefined;
+}
+
+/** Immediate results bear members of the answer's envelope. */
+function contentOf(result: unknown): unknown {
+  const { content, isError } = result as { content: unknown; isError?: boolean };
+  return [content, isError ?? false];
 }
 
 function words(outcome: Outcome | undefined): string {
