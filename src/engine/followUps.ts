@@ -13,6 +13,7 @@ import {
   type TaskSnapshot,
 } from "../protocol/index.js";
 import { openInputs, unsentKeys } from "../task/questions.js";
+import type { Question } from "../task/record.js";
 import { oneShot } from "./oneShot.js";
 import { asTasksError, isRetryable, retryClass } from "./retryTable.js";
 import type { RecordKeeper } from "./recordKeeper.js";
@@ -56,7 +57,7 @@ export function createFollowUps(context: {
     method: string,
     more: JsonObject,
     signal: AbortSignal,
-    openInputs?: readonly InputRequestEntry[],
+    how: { openInputs?: readonly InputRequestEntry[]; beforeSend?: () => Promise<void> } = {},
   ): Promise<JsonObject> {
     await context.confirm();
     signal.throwIfAborted();
@@ -65,7 +66,7 @@ export function createFollowUps(context: {
       params: { taskId: taskIdOf(keeper), ...more },
       signal,
       timeoutMs: options.requestTimeoutMs,
-      openInputs,
+      ...how,
     });
   }
 
@@ -115,21 +116,36 @@ export function createFollowUps(context: {
       sent.keys = keys;
       if (keys.length === 0) return;
       const wanted = new Set(keys);
-      const entries = keeper.record.questions.flatMap((question) =>
-        wanted.has(question.key) && question.response !== undefined
-          ? ([[question.key, question.response]] as const)
-          : [],
+      const chosen = keeper.record.questions.filter(({ key }) => wanted.has(key));
+      const entries = chosen.flatMap(({ key, response }) =>
+        response === undefined ? [] : ([[key, response]] as const),
       );
+      // It may wait long for a server that is down, and a notice may tell meanwhile that another question is asked.
+      const beforeSend = async (): Promise<void> => {
+        if (!chosen.every(isStillToSend)) throw new OutdatedAnswers();
+      };
+      const more = { inputResponses: inputResponsesObject(entries) };
       try {
-        const raw = await request("tasks/update", { inputResponses: inputResponsesObject(entries) }, over);
+        const raw = await request("tasks/update", more, over, { beforeSend });
         readCompleteAnswer(raw, "tasks/update");
       } catch (error) {
+        // Whoever sends answers selects anew as long as any is left.
+        if (error instanceof OutdatedAnswers) return;
         if (error instanceof RpcError) refusedUpdates += 1;
         throw error;
       }
       refusedUpdates = 0;
       await keeper.apply({ type: "updateAcked", keys });
     });
+  }
+
+  function isStillToSend({ key, digest, response }: Question): boolean {
+    const now = keeper.record.questions.find((question) => question.key === key);
+    return (
+      now?.state === "answered" &&
+      now.digest === digest &&
+      JSON.stringify(now.response) === JSON.stringify(response)
+    );
   }
 
   /** One answer that a server fails over, by whatever error, is not to hold up the others: then they go in turn. */
@@ -183,7 +199,9 @@ export function createFollowUps(context: {
       const link = linkSignals(over);
       yieldPoll = () => link.abort(new YieldedPoll());
       try {
-        const raw = await request("tasks/get", {}, link.signal, openInputs(keeper.record.questions));
+        const raw = await request("tasks/get", {}, link.signal, {
+          openInputs: openInputs(keeper.record.questions),
+        });
         return readTaskAnswer(raw, taskIdOf(keeper));
       } finally {
         yieldPoll = undefined;
@@ -220,6 +238,9 @@ export function createFollowUps(context: {
     },
   };
 }
+
+/** Why answers were not sent after all: one of them is not the answer any more, or the question is over. */
+class OutdatedAnswers extends Error {}
 
 /** Why a poll ended that was in the way: no failure, it just comes again. */
 export class YieldedPoll extends Error {
