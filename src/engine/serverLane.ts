@@ -57,7 +57,8 @@ interface Down {
 
 interface Admission {
   readonly release: () => void;
-  readonly isProbe: boolean;
+  /** The outage that the request is to find out about: another one's end is not its own. */
+  readonly probed: Down | undefined;
 }
 
 const DISCOVER_TIMEOUT_MS = 2000;
@@ -84,32 +85,32 @@ export function createServerLane(
     const limiter = request.method === "tools/call" ? calls : short;
     // Whether the server may be asked is looked at again after every wait: it may have changed meanwhile.
     for (;;) {
-      const isProbe = request.direct === true ? false : await untilAllowed(signal);
+      const probed = request.direct === true ? undefined : await untilAllowed(signal);
       try {
         const release = await limiter.acquire(signal);
-        if (isProbe || request.direct === true || down === undefined) return { release, isProbe };
+        if (probed === down || request.direct === true) return { release, probed };
         release();
       } catch (error) {
-        if (isProbe) probeLeft();
+        probeLeft(probed);
         throw error;
       }
     }
   }
 
-  /** Answers true to the one request that is to find out whether the server is back. */
-  function untilAllowed(signal: AbortSignal | undefined): Promise<boolean> {
+  /** Answers the outage to the one request that is to find out whether the server is back. */
+  function untilAllowed(signal: AbortSignal | undefined): Promise<Down | undefined> {
     const waitMs = notBefore - options.clock.monotonic();
-    if (down === undefined && waitMs <= 0) return Promise.resolve(false);
+    if (down === undefined && waitMs <= 0) return Promise.resolve(undefined);
     const state = down ?? goDown("unreachable", waitMs);
     if (state.isDue && signal?.aborted !== true) {
       state.isDue = false;
       state.probing = true;
-      return Promise.resolve(true);
+      return Promise.resolve(state);
     }
     return new Promise((resolve, reject) => {
       const enter = (isProbe: boolean): void => {
         signal?.removeEventListener("abort", leave);
-        resolve(isProbe);
+        resolve(isProbe ? state : undefined);
       };
       const leave = (): void => {
         const at = state.waiting.indexOf(enter);
@@ -227,13 +228,18 @@ export function createServerLane(
   }
 
   /** The probe ended without telling anything (its caller aborted it): the next one tries. */
-  function probeLeft(): void {
-    if (down?.probing !== true) return;
-    down.probing = false;
-    armProbe(down, 0);
+  function probeLeft(probed: Down | undefined): void {
+    if (probed === undefined || probed !== down || !probed.probing) return;
+    probed.probing = false;
+    armProbe(probed, 0);
   }
 
-  async function send(request: LaneRequest, isProbe: boolean): Promise<JsonObject> {
+  /** The server may have come back meanwhile, and have gone again. */
+  function isProbeNow(probed: Down | undefined): boolean {
+    return probed !== undefined && probed === down;
+  }
+
+  async function send(request: LaneRequest, probed: Down | undefined): Promise<JsonObject> {
     const { method, params, direct: _direct, beforeSend: _beforeSend, ...rest } = request;
     hooks.count(method);
     try {
@@ -244,11 +250,11 @@ export function createServerLane(
       });
       const said = readServerName(result["_meta"]);
       if (said !== undefined) described = { name: said };
-      succeeded(isProbe);
+      succeeded(isProbeNow(probed));
       return result;
     } catch (error) {
-      if (request.signal?.aborted !== true) failed(error, method, isProbe);
-      else if (isProbe) probeLeft();
+      if (request.signal?.aborted !== true) failed(error, method, isProbeNow(probed));
+      else probeLeft(probed);
       throw error;
     }
   }
@@ -309,15 +315,15 @@ export function createServerLane(
       return described?.name ?? name;
     },
     async request(request) {
-      const { release, isProbe } = await admit(request, request.signal);
+      const { release, probed } = await admit(request, request.signal);
       try {
         await request.beforeSend?.();
       } catch (error) {
         release();
-        if (isProbe) probeLeft();
+        probeLeft(probed);
         throw error;
       }
-      return send(request, isProbe).finally(release);
+      return send(request, probed).finally(release);
     },
     stop() {
       stopping.abort(new ClientClosedError());

@@ -132,8 +132,8 @@ export const MUTANTS: readonly Mutant[] = [
     "poll while the server is down",
     5,
     "engine/serverLane.ts",
-    "if (down === undefined && waitMs <= 0) return Promise.resolve(false);",
-    "if (waitMs <= 0) return Promise.resolve(false);",
+    "if (down === undefined && waitMs <= 0) return Promise.resolve(undefined);",
+    "if (waitMs <= 0) return Promise.resolve(undefined);",
   ),
   one(
     "several requests about a task at a time",
