@@ -1,5 +1,5 @@
 /** Owns the stretch from the journaled intent to a task or an outcome. Who waits for it is for `callerWaits.ts`. */
-import { InvalidResponseError } from "../errors.js";
+import { InvalidResponseError, TaskCancelledError } from "../errors.js";
 import type { Notice } from "../connection/types.js";
 import { createDeferred } from "../internal/deferred.js";
 import type { CallAnswer, InputRequestEntry, TaskSnapshot } from "../protocol/index.js";
@@ -259,7 +259,8 @@ export function createCallFlow(context: {
     abandoned = true;
     const { phase, call } = keeper.record;
     if (phase === "asking") void keeper.apply({ type: "callAbandoned" }).catch(() => undefined);
-    else if (call?.inFlight !== true) abandon.abort(new DOMException("The caller left", "AbortError"));
+    else if (call?.inFlight !== true)
+      abandon.abort(new TaskCancelledError("The call was cancelled before it ran"));
     else {
       context.scheduler.schedule(lateKey, options.lateAnswerMs, () =>
         abandon.abort(new DOMException("The answer came too late", "AbortError")),
