@@ -2,7 +2,7 @@
 import type { TaskClient } from "../client/taskClient.js";
 import { systemClock, type Clock } from "../internal/clock.js";
 import { isObject, type JsonValue } from "../internal/json.js";
-import { refuseUnknown } from "../internal/options.js";
+import { optionalFunction, refuseUnknown } from "../internal/options.js";
 import { checkClock } from "./clockOption.js";
 
 /** Who asks, as the host knows them. */
@@ -135,9 +135,4 @@ function positive(name: string, value: unknown, otherwise: number): number {
   if (value === undefined) return otherwise;
   if (typeof value === "number" && Number.isFinite(value) && value > 0) return value;
   throw new TypeError(`${name}: expected a positive number`);
-}
-
-function optionalFunction<F>(name: string, value: F | undefined): F | undefined {
-  if (value === undefined || typeof value === "function") return value;
-  throw new TypeError(`${name}: expected a function`);
 }

@@ -2,7 +2,7 @@
 import { systemClock, systemRandom, type Clock } from "../internal/clock.js";
 import { runGuarded } from "../internal/guard.js";
 import { canonicalJson, isObject, whyNotJson, type JsonObject } from "../internal/json.js";
-import { refuseUnknown } from "../internal/options.js";
+import { optionalFunction, refuseUnknown } from "../internal/options.js";
 import { checkClock } from "./clockOption.js";
 import { answerOutcome, cancelOutcome } from "./hostOutcomes.js";
 import { createHostRequests, type StoreFetch, type StoreHeaders } from "./hostRequests.js";
@@ -292,10 +292,6 @@ function checkOptions(url: string, options: TasksStoreOptions): void {
   checkClock(clock);
   if (initial !== undefined && (!isObject(initial) || !Array.isArray(initial["tasks"])))
     throw new TypeError("initial: expected what GET tasks answers");
-}
-
-function optionalFunction(name: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function") throw new TypeError(`${name}: expected a function`);
 }
 
 function text(name: string, value: unknown): void {

@@ -8,7 +8,7 @@ import type {
   SettledHandler,
   UnansweredPolicy,
 } from "../engine/types.js";
-import { systemClock, systemRandom, type Clock } from "../internal/clock.js";
+import { isClock, systemClock, systemRandom, type Clock } from "../internal/clock.js";
 import { isObject } from "../internal/json.js";
 import { refuseUnknown } from "../internal/options.js";
 import { TASKS_EXTENSION, type ClientCapabilities, type ClientInfo } from "../protocol/index.js";
@@ -261,10 +261,7 @@ function clientInfoOf(given: ClientInfo | undefined): ClientInfo {
 
 function clockOf(given: Clock | undefined): Clock {
   if (given === undefined) return systemClock;
-  const fits =
-    isObject(given) &&
-    ["now", "monotonic", "setTimer"].every((name) => typeof given[name as keyof Clock] === "function");
-  if (!fits) throw wrong("clock", given, "an object with now(), monotonic() and setTimer()");
+  if (!isClock(given)) throw wrong("clock", given, "an object with now(), monotonic() and setTimer()");
   return given;
 }
 

@@ -20,6 +20,14 @@ export interface Clock {
   setTimer(delayMs: number, run: () => void, options?: { keepAlive?: boolean }): StopTimer;
 }
 
+const OF_CLOCKS = ["now", "monotonic", "setTimer"] as const;
+
+/** Whether what was handed in can be used as a clock. */
+export function isClock(value: unknown): value is Clock {
+  if (typeof value !== "object" || value === null) return false;
+  return OF_CLOCKS.every((name) => typeof (value as Partial<Clock>)[name] === "function");
+}
+
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -89,3 +89,11 @@ export function canonicalJson(value: unknown): string {
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
   return `{${members.join(",")}}`;
 }
+
+/** The object without members that are null: servers whose language has no "absent" write that. */
+export function withoutNulls<Value>(
+  value: Readonly<Record<string, Value>>,
+): Record<string, NonNullable<Value>> {
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(members) as Record<string, NonNullable<Value>>;
+}

@@ -1,7 +1,7 @@
 /** Owns what an answer is: a result, a question or a task. A handle never passes for an empty result. */
 import { CallToolResultSchema, ContentBlockSchema } from "@modelcontextprotocol/sdk/types.js";
 import { InvalidResponseError } from "../errors.js";
-import { isObject, isTooDeep, type JsonObject } from "../internal/json.js";
+import { isObject, isTooDeep, withoutNulls, type JsonObject } from "../internal/json.js";
 import { readInputRequests, type InputRequestEntry } from "./inputRequests.js";
 import { isKnownStatus, readTaskSnapshot, taskIdOf, unnested, type TaskSnapshot } from "./task.js";
 
@@ -81,14 +81,10 @@ function resultProblem(raw: JsonObject): string | undefined {
   return at < 0 ? undefined : `content.${at}`;
 }
 
-/** Servers whose language has no "absent" write null. */
+/** As it is, or as it is meant. */
 function isContentBlock(block: unknown): boolean {
   if (ContentBlockSchema.safeParse(block).success) return true;
   return isObject(block) && ContentBlockSchema.safeParse(withoutNulls(block)).success;
-}
-
-function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 }
 
 /** Members that a task has and a result has not. */

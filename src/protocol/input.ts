@@ -7,7 +7,7 @@ import {
   type CreateMessageRequest,
 } from "@modelcontextprotocol/sdk/types.js";
 import { InvalidInputResponseError } from "../errors.js";
-import { isObject, whyNotJson, type JsonObject } from "../internal/json.js";
+import { isObject, whyNotJson, withoutNulls, type JsonObject } from "../internal/json.js";
 import type { ClientCapabilities } from "./envelope.js";
 import { checkFormContent } from "./form.js";
 
@@ -129,7 +129,7 @@ function urlProblem(url: unknown): string | undefined {
 
 function readSampling(given: JsonObject, capabilities: ClientCapabilities): ReadInputRequest {
   const { sampling } = capabilities;
-  const params = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+  const params: JsonObject = withoutNulls(given);
   if (!isObject(sampling)) return undeclared("sampling");
   if ((params["tools"] !== undefined || params["toolChoice"] !== undefined) && !isObject(sampling["tools"])) {
     return undeclared("sampling.tools");
