@@ -14,6 +14,7 @@ import { mounted, whyNoDisk } from "./trouble/smallDisk.js";
 const POLL_MS = 100;
 /** More than a disk of two megabytes has. */
 const HUGE = "x".repeat(3 * 1024 * 1024);
+const LARGE = "x".repeat(300 * 1024);
 
 let programs: Programs;
 let server: SpawnedTaskServer;
@@ -157,6 +158,9 @@ describe("a small disk", () => {
         const overAt = Date.now() + 4000;
         disk.fill();
         expect(settledOf(one, "early")).toEqual([]);
+        // More than the pages that lmdb has to spare from earlier writes.
+        const result = { content: [{ type: "text", text: LARGE }] };
+        await server.addFault({ kind: "patch", fields: { result }, method: "tasks/get", times: -1 });
         call(one, "refused", "slow", { ms: 10, text: HUGE });
         await one.sees({ what: "called", id: "refused", how: "STORE", tracked: false });
         expect(callsOf("refused")).toEqual([]);
