@@ -10,8 +10,8 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 test("SIGINTs for the whole group end everything and leave no folder", { timeout: 60_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "taskrail-ends-"));
-  const command = join(ROOT, "node_modules/.bin/tsx");
-  const child = spawn(command, ["examples/chat/main.ts"], {
+  // Without tsx's own process before it, which may end with another code before the example has put everything away.
+  const child = spawn(process.execPath, ["--import", "tsx", "examples/chat/main.ts"], {
     cwd: ROOT,
     env: { ...process.env, TMPDIR: folder, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],

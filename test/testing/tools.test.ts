@@ -154,7 +154,7 @@ describe("how tasks go", () => {
   });
 
   test("cancel ends a cancellable task, after its lag, and is idempotent", async () => {
-    const { taskId } = await startTask(server.url, "cancellable", { lagMs: 40 });
+    const { taskId } = await startTask(server.url, "cancellable", { lagMs: 1500 });
     const ack = await ask(server.url, "tasks/cancel", { taskId });
     expect(Object.keys(ack).sort()).toEqual(["_meta", "resultType"]);
     await ask(server.url, "tasks/cancel", { taskId });
