@@ -20,6 +20,7 @@ import { createLeases, noLeases, type Leases } from "./leases.js";
 import { createScheduler } from "./scheduler.js";
 import { createServerLane } from "./serverLane.js";
 import { createSharedTasks } from "./sharedTasks.js";
+import { createStoreUse } from "./storeUse.js";
 import { createSubscriptionHub } from "./subscriptionHub.js";
 import { createTakeOver, foreignError } from "./takeOver.js";
 import { createTaskDriver, type DriverServer, type DriverStart, type TaskDriver } from "./taskDriver.js";
@@ -58,8 +59,12 @@ export interface Poller {
   close(limitMs: number): Promise<void>;
 }
 
-export function createPoller(options: EngineOptions, tell: Tell): Poller {
-  const { store, clock, scope } = options;
+export function createPoller(given: EngineOptions, tell: Tell): Poller {
+  const { clock, scope } = given;
+  const closingNow = new AbortController();
+  const use = createStoreUse(given.store, closingNow.signal);
+  const { store } = use;
+  const options: EngineOptions = { ...given, store };
   const scheduler = createScheduler(clock);
   const drivers = new Map<string, TaskDriver>();
   /** Out of the map, but with a call under way. */
@@ -69,7 +74,6 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
   const requests = new Map<string, number>();
   let closed = false;
   let closing: Promise<void> | undefined;
-  const closingNow = new AbortController();
   const journal = createJournal(store, { retry: options.retry, closing: closingNow.signal });
   const leases = makeLeases();
   const takeOver = createTakeOver({
@@ -377,7 +381,7 @@ export function createPoller(options: EngineOptions, tell: Tell): Poller {
     for (const driver of [...drivers.values(), ...lingering]) driver.stop(reason);
     drivers.clear();
     // A store that hangs does not hold up who closes.
-    await Promise.race([leases.leave(), waited]);
+    await Promise.race([leases.leave().then(() => use.idle()), waited]);
     limit.abort();
     scheduler.stop();
     for (const server of servers.values()) {
