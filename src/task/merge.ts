@@ -82,17 +82,14 @@ function mergeQuestions(stored: TaskRecord, mine: TaskRecord, isFirst: boolean):
   });
   // Answered there, while here it was seen to be over: it is not sent any more, but it was given.
   const known = new Set(mine.questions.map(({ key }) => key));
-  const given = stored.questions.filter(
-    ({ key, answeredAtMs }) => answeredAtMs !== undefined && !known.has(key),
-  );
+  const given = stored.questions.filter((question) => isGiven(question) && !known.has(question.key));
   return given.length === 0 ? merged : [...merged, ...given.map(closed)];
 }
 
 function mergeQuestion(stored: Question, mine: Question, isFirst: boolean): Question {
   if (stored.digest !== mine.digest) return mine;
   // It ended here while it was answered there: who answered is told all the same.
-  if (mine.state === "closed" && mine.answeredAtMs === undefined && stored.answeredAtMs !== undefined)
-    return closed(stored);
+  if (mine.state === "closed" && mine.answeredAtMs === undefined && isGiven(stored)) return closed(stored);
   if (progress(stored) > progress(mine)) return stored;
   if (stored.state === "open" && mine.state === "open")
     return { ...mine, askedAtMs: Math.min(stored.askedAtMs, mine.askedAtMs) };
@@ -103,6 +100,11 @@ function mergeQuestion(stored: Question, mine: Question, isFirst: boolean): Ques
   // Two processes answered: the first answer stands, also for the one that came later with a slow write.
   if (isFirst) return { ...stored, ...resent(mine) };
   return isEarlier(mine, stored) ? mine : { ...stored, ...resent(mine) };
+}
+
+/** What the server refused waits for another answer; the one that was given is among the earlier ones. */
+function isGiven({ answeredAtMs, state }: Question): boolean {
+  return answeredAtMs !== undefined && state !== "refused";
 }
 
 function isEarlier(a: Question, b: Question): boolean {

@@ -79,9 +79,13 @@ function forgetting(questions: Question[]): Question[] {
   });
 }
 
-/** A key that the server no longer shows: unanswered ones are forgotten, answered ones leave their key behind. */
+/**
+ * A key that the server no longer shows: unanswered ones are forgotten (an answer that was refused is none; it is among the
+ * earlier ones), answered ones leave their key behind.
+ */
 function ended(question: Question): Question | undefined {
-  return question.state === "open" ? undefined : closed(question);
+  const isUnanswered = question.state === "open" || question.state === "refused";
+  return isUnanswered ? undefined : closed(question);
 }
 
 /**
@@ -148,15 +152,15 @@ function stillShown(
 ): Question | "new" {
   switch (question.state) {
     case "open":
+    case "refused":
       // The server broke its own rule; the person must see what is really asked.
       return digest === question.digest ? question : "new";
     case "answered":
       if (digest === question.digest) return question;
       notices.push({ key: question.key, what: "changed-after-answer" });
-      return { ...question, state: "refused" };
+      return "new";
     case "acked":
       return stillShownAfterAck(question, digest, context, notices);
-    case "refused":
     case "closed":
       return question;
   }

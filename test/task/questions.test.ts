@@ -50,15 +50,24 @@ describe("reconcileQuestions", () => {
     ]);
   });
 
-  test.each(["refused", "closed"] as const)("a %s key stays as it is, whatever the server shows", (state) => {
-    const kept = question("a", { state });
+  test("a closed key stays as it is, whatever the server shows", () => {
+    const kept = question("a", { state: "closed" });
     expect(reconcile([kept], ["a"], NOW + 1e9, () => "changed")).toEqual({ questions: [kept], notices: [] });
+  });
+
+  test("a refused key waits for another answer, to what the server asks under it now", () => {
+    const kept = question("a", { state: "refused", response: { roots: [] }, answeredAtMs: NOW });
+    expect(reconcile([kept], ["a"], NOW + 1e9)).toEqual({ questions: [kept], notices: [] });
+    const changed = reconcile([kept], ["a"], NOW + 1, () => "changed").questions;
+    expect(changed).toMatchObject([{ state: "open", digest: "changed", askedAtMs: NOW + 1 }]);
   });
 
   test("an answer whose request changed before it was sent is not sent, and that is reported", () => {
     const kept = question("a", { state: "answered", response: { roots: [] } });
     const { questions, notices } = reconcile([kept], ["a"], NOW, () => "changed");
-    expect(questions).toMatchObject([{ state: "refused" }]);
+    // The person sees what is really asked.
+    expect(questions).toMatchObject([{ state: "open", digest: "changed" }]);
+    expect(questions[0]).not.toHaveProperty("response");
     expect(notices).toEqual([{ key: "a", what: "changed-after-answer" }]);
   });
 
