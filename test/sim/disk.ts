@@ -1,7 +1,7 @@
 /** Owns the key-value store that all processes share: what is on it survives them. It may be slow, refuse, or lie about a refusal. */
 import type { KeyValueStore } from "../../src/store/types.js";
 import type { TaskRecord } from "../../src/task/record.js";
-import type { ProcessView } from "./observation.js";
+import { Violation, type ProcessView } from "./observation.js";
 import type { World } from "./world.js";
 
 /** What is on the disk. */
@@ -59,6 +59,11 @@ export function createDisk(world: World): Disk {
     apply: () => T,
   ): Promise<T> {
     const { operation, key, writes } = what;
+    if (process.isDone) {
+      world.fail(
+        new Violation("P11 nothing is left behind", `${operation} ${key} after ${process.name} closed`),
+      );
+    }
     if (!world.touch(process, `store ${operation}`)) return never();
     const down = disk.brokenUntil > time.now;
     const refused = down || world.fault("storeFails", writes ? 1 : 0.1);
@@ -109,6 +114,8 @@ export function createDisk(world: World): Disk {
           [...entries.keys()].filter((key) => key.startsWith(prefix)),
         );
         for (const key of found) {
+          if (process.isDone)
+            world.fail(new Violation("P11 nothing is left behind", `${process.name} reads on`));
           const entry = live(key);
           if (entry !== undefined) yield [key, entry.value] as const;
         }

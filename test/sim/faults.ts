@@ -83,6 +83,9 @@ const HOST_FAULTS = [
   "namesSwapped",
 ] as const;
 
+/** What came later: at the end, so that earlier seeds keep their worlds. */
+const LATER_FAULTS = ["cancelElsewhere", "cancelNotTaken"] as const;
+
 export const FAULT_KINDS = [
   ...NETWORK_FAULTS,
   ...SERVER_FAULTS,
@@ -91,6 +94,7 @@ export const FAULT_KINDS = [
   ...MACHINE_FAULTS,
   ...PEOPLE_FAULTS,
   ...HOST_FAULTS,
+  ...LATER_FAULTS,
 ] as const;
 
 /** Something that a world may do to the product. */

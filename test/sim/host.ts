@@ -19,6 +19,8 @@ export interface Host {
 export function createHost(world: World, spec: HostSpec, people: People): Host {
   const { time, scenario } = world;
   const random = world.random(`host ${spec.index}`);
+  const cancels = world.random(`cancels of host ${spec.index}`);
+  const lingers = world.random(`lingers of host ${spec.index}`);
   const own = scenario.calls.filter((call) => call.host === spec.index);
   const begun = new Set<CallSpec>();
   let process: HostProcess | undefined;
@@ -71,6 +73,7 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
         world.trace.note(`${view.name} has a wall clock that is ${view.wallOffsetMs} off`);
       });
     }
+    if (world.fault("cancelElsewhere", 3)) sometime(() => void cancelAny(mine).catch(() => undefined));
     if (world.fault("sleep", 3)) {
       sometime(() => {
         const sleepMs = random.int(1000, 600_000);
@@ -80,6 +83,16 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
         world.observe({ kind: "slept", process: view });
       });
     }
+  }
+
+  /** Somebody looks at the list of calls, whoever made them, and stops one: before it is a task, or long after. */
+  async function cancelAny({ client, view }: HostProcess): Promise<void> {
+    const running = (await client.tasks()).filter(({ outcome }) => outcome === undefined);
+    if (running.length === 0 || !view.alive) return;
+    const handle = cancels.pick(running);
+    const { n } = handle.context as { n: number };
+    world.observe({ kind: "left", process: view, n, how: "cancel" });
+    await handle.cancel();
   }
 
   function crash(mine: HostProcess): void {
@@ -98,7 +111,8 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
   function restart(mine: HostProcess): void {
     if (process !== mine || world.calm) return;
     void mine.close(random.pick([1, 100, 5000])).then(() => {
-      if (process === mine) crash(mine);
+      // Whatever it is that still keeps it, it has the time to show itself.
+      time.after(lingers.int(0, 3000), () => crash(mine));
     });
   }
 

@@ -41,6 +41,7 @@ export function startProcess(
     hasHandler: spec.hasHandler,
     startedAt: world.time.now,
     closing: false,
+    isDone: false,
     names,
   };
   world.observe({ kind: "started", process: view });
@@ -88,7 +89,10 @@ export function startProcess(
     },
     async close(timeoutMs) {
       view.closing = true;
+      const begun = world.time.now;
       await client.close({ timeoutMs });
+      // Where the store or the server took longer than it was given, something is left.
+      view.isDone = world.time.now - begun < timeoutMs;
       world.observe({ kind: "closed", process: view });
     },
   };

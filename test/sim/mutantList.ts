@@ -1,21 +1,10 @@
-/** Owns the planted bugs: each breaks one promise by a small change of the product, as a tired person might make it. */
-import type { Edit } from "./bundle.js";
+/** Owns the list of planted bugs: each breaks one promise. */
+import { edit, one, type Mutant } from "./mutant.js";
+import { OUTCOME_MUTANTS } from "./mutantsOfOutcomes.js";
 
-export interface Mutant {
-  readonly name: string;
-  /** The number of the promise that it breaks. */
-  readonly promise: number;
-  readonly edits: readonly Edit[];
-}
+export type { Mutant } from "./mutant.js";
 
-const edit = (file: string, find: string, replace: string): Edit => ({ file: `src/${file}`, find, replace });
-const one = (name: string, promise: number, ...[file, find, replace]: [string, string, string]): Mutant => ({
-  name,
-  promise,
-  edits: [edit(file, find, replace)],
-});
-
-export const MUTANTS: readonly Mutant[] = [
+const FIRST: readonly Mutant[] = [
   one(
     "tell the handle before it is stored",
     1,
@@ -341,6 +330,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
 ];
 
+/** All that need no leases. */
+export const MUTANTS: readonly Mutant[] = [...FIRST, ...OUTCOME_MUTANTS];
+
 /** Planted where there are leases. */
 export const LEASE_MUTANTS: readonly Mutant[] = [
   one(
@@ -356,6 +348,13 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
     "engine/leases.ts",
     "scheduler.schedule(key, beatMs, () => void turn().catch(reportOnce).then(plan));",
     "scheduler.schedule(key, 100 * leaseMs, () => void turn().catch(reportOnce).then(plan));",
+  ),
+  one(
+    "close while the store is still being read",
+    11,
+    "engine/poller.ts",
+    "await Promise.race([leases.leave().then(() => use.idle()), waited]);",
+    "await Promise.race([leases.leave(), waited]);",
   ),
   one(
     "never take over from the dead",

@@ -29,6 +29,8 @@ interface Carried {
   onLeft: () => void;
   /** The body that is being streamed. */
   body: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** How it ended, once all of the body is there: who leaves then has read it. */
+  heard: ExchangeEnd | undefined;
 }
 
 const REPEATABLE: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
@@ -76,6 +78,7 @@ export function createNetwork(world: World): Network {
       exchange,
       server: world.servers[exchange.server] as SimServer,
       body: undefined,
+      heard: undefined,
       onLeft: () => undefined,
       arrive(delayMs, run) {
         const arrived = (): void => {
@@ -109,7 +112,7 @@ export function createNetwork(world: World): Network {
       if (over) return;
       if (carried.body === undefined) request.reject(signal.reason);
       else carried.body.error(signal.reason);
-      carried.end({ kind: "aborted" });
+      carried.end(carried.heard ?? { kind: "aborted" });
       carried.onLeft();
     }
   }
@@ -177,6 +180,7 @@ export function createNetwork(world: World): Network {
     const piece = (at: number): void => {
       const chunk = all.subarray(cuts[at], cuts[at + 1]);
       if (chunk.length > 0) carried.body?.enqueue(chunk);
+      if (cuts[at + 1] === all.length) carried.heard = how.end;
       if (at < cuts.length - 2) return carried.arrive(how.pauseMs, () => piece(at + 1));
       carried.body?.close();
       carried.end(how.end);
@@ -236,7 +240,7 @@ export function createNetwork(world: World): Network {
         carried.body = controller;
       },
       cancel() {
-        carried.end({ kind: "aborted" });
+        carried.end(carried.heard ?? { kind: "aborted" });
         carried.onLeft();
       },
     });

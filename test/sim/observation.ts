@@ -14,6 +14,8 @@ export interface ProcessView extends Machine {
   readonly startedAt: number;
   /** `close` was called. */
   closing: boolean;
+  /** `close` has resolved in time. */
+  isDone: boolean;
   /** The server's index, by the name that the process gave it. */
   readonly names: ReadonlyMap<string, number>;
 }
@@ -114,6 +116,20 @@ export type Observation =
       readonly process: ProcessView;
       readonly spec: CallSpec;
       readonly end: CallToolEnd;
+    }
+  | {
+      readonly kind: "waited";
+      readonly process: ProcessView;
+      readonly n: number;
+      readonly id: string;
+      readonly end: Exclude<CallToolEnd, { kind: "task" }>;
+    }
+  /** An operation of a host was refused. */
+  | {
+      readonly kind: "rejected";
+      readonly process: ProcessView;
+      readonly what: string;
+      readonly error: unknown;
     }
   | { readonly kind: "asked for"; readonly process: ProcessView; readonly spec: CallSpec }
   | {

@@ -101,6 +101,7 @@ export function createPeople(world: World): People {
       () => world.count("answered by respond"),
       (error: Error) => {
         if (error.name === "InputAlreadyAnsweredError") world.count("answered already");
+        world.observe({ kind: "rejected", process, what: "respond()", error });
       },
     );
   }

@@ -45,6 +45,7 @@ export function createServer(world: World, spec: ServerSpec): SimServer {
   const tasks = new Map<string, ServerTask>();
   const executed = new Map<number, number>();
   const staleReads = new Map<string, number>();
+  const deaf = new Set<ServerTask>();
   const hints: Hints = createHints(world, random);
   const push = createPushDesk(world, random, { tasks, spec });
 
@@ -138,7 +139,7 @@ export function createServer(world: World, spec: ServerSpec): SimServer {
       return { error: { code: INVALID, message: "Unknown task" } };
     }
     if (world.fault("rpcInternal")) return { error: { code: -32603, message: "internal" } };
-    if (world.fault("otherTask")) return { result: { ...shown(task), taskId: `${SECRET}-another` } };
+    if (world.fault("otherTask")) return { result: strange(task) };
     const staleKey = `${exchange.process.name} ${task.taskId}`;
     const stale = staleReads.get(staleKey) ?? 0;
     const old = task.past[0];
@@ -191,8 +192,21 @@ export function createServer(world: World, spec: ServerSpec): SimServer {
   function cancel(exchange: Exchange): ServerWord {
     const task = known(exchange);
     if (task === undefined) return unknown(exchange);
-    taskCancelled(task);
+    // Acknowledged, and forgotten: once.
+    if (!deaf.has(task) && world.fault("cancelNotTaken", 3)) deaf.add(task);
+    else taskCancelled(task);
     return complete({});
+  }
+
+  /** What is true of some other task. */
+  function strange(task: ServerTask): JsonObject {
+    const end = {
+      status: "failed",
+      statusMessage: "another's",
+      error: { code: -32050, message: "another's" },
+    };
+    const { result: _result, inputRequests: _inputs, ...state } = shown(task);
+    return { ...state, ...end, taskId: `${SECRET}-another` };
   }
 
   function known({ taskId }: Exchange): ServerTask | undefined {

@@ -42,6 +42,10 @@ function words(seen: Observation): string {
       if (seen.notBefore !== undefined)
         return `a policy will answer ${seen.id} ${seen.key}: ${JSON.stringify(seen.response)}`;
       return `a person answers ${seen.id} ${seen.key}: ${JSON.stringify(seen.response)}`;
+    case "waited":
+      return `result() of ${seen.id} gives ${callWords(seen.end)}`;
+    case "rejected":
+      return `${seen.what} rejects with ${(seen.error as Error).name}`;
     case "asked for":
       return `calls ${seen.spec.n}`;
     case "called":

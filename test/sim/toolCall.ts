@@ -1,6 +1,7 @@
 /** Owns what a host does with one call: calling, waiting, leaving, cancelling, forgetting. It looks at nothing but the public surface. */
 import type { TaskHandle, ToolCall } from "../../src/index.js";
 import type { HostProcess } from "./hostProcess.js";
+import type { Observation } from "./observation.js";
 import type { CallSpec } from "./scenario.js";
 import type { World } from "./world.js";
 
@@ -70,19 +71,30 @@ export function startCall(world: World, process: HostProcess, spec: CallSpec): v
   }
 
   function follow(handle: TaskHandle): void {
-    handle.result().catch(() => undefined);
+    void waitFor(handle);
     void readUpdates(handle);
     if (!isFirst) return;
     const later = (afterMs: number | undefined, how: "cancel" | "forget", run: () => Promise<void>): void => {
       if (afterMs === undefined || !world.fault(how, 4)) return;
       const act = (): void => {
         world.observe({ kind: "left", process: view, n: spec.n, how });
-        run().catch(() => undefined);
+        run().catch((error: unknown) => world.observe({ kind: "rejected", process: view, what: how, error }));
       };
       time.after(afterMs, act, view);
     };
     later(spec.cancelAfterMs, "cancel", () => handle.cancel());
     later(spec.forgetAfterMs, "forget", () => handle.forget());
+  }
+
+  async function waitFor(handle: TaskHandle): Promise<void> {
+    const { n } = spec;
+    const tell = (end: Extract<Observation, { kind: "waited" }>["end"]): void => {
+      if (view.alive) world.observe({ kind: "waited", process: view, n, id: handle.id, end });
+    };
+    await handle.result().then(
+      (result) => tell({ kind: "result", result }),
+      (error: unknown) => tell({ kind: "error", error }),
+    );
   }
 
   async function readUpdates(handle: TaskHandle): Promise<void> {

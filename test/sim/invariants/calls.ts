@@ -59,7 +59,11 @@ function everyHandleIsKept(world: World, ledger: Ledger): Invariant {
     if (left.has("forget")) return true;
     return [...ids].some((id) => {
       const record = world.disk.records.get(id);
-      return record?.taskId !== undefined || record?.outcome !== undefined;
+      if (record?.taskId !== undefined) return true;
+      const { outcome } = record ?? {};
+      return (
+        outcome !== undefined && !(outcome.status === "lost" && outcome.reason === "call-outcome-unknown")
+      );
     });
   };
   return {
@@ -75,8 +79,8 @@ function everyHandleIsKept(world: World, ledger: Ledger): Invariant {
       if (first === undefined || first.atMs > world.time.now) return;
       due.shift();
       const { process, n } = first;
-      const isExcused =
-        !process.alive || process.closing || process.sleepsUntil > 0 || ledger.failed(process, "*");
+      const hasSlept = process.sleepsUntil > world.time.now - KEEP_MS;
+      const isExcused = !process.alive || process.closing || hasSlept || ledger.failed(process, "*");
       if (!isExcused && !isKept(n)) throw new Violation(name, `the handle of call ${n} is in no record`);
     },
   };

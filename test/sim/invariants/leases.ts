@@ -11,6 +11,7 @@ export function leaseInvariants(world: World, ledger: Ledger): Invariant[] {
     steadiness,
     oneShows(world, steadiness),
     onePolls(world, steadiness),
+    oneDelivers(world, { ledger, steadiness }),
     takenOver(world, { ledger, steadiness }),
   ];
 }
@@ -77,6 +78,28 @@ function onePolls(world: World, steadiness: Steadiness): Invariant {
       const isRecent = world.time.now - before.at < world.scenario.client.leaseMs;
       if (!isRecent || !steadiness.isSteady(before.process) || !steadiness.isSteady(process)) return;
       throw new Violation(name, `${before.process.name} and ${process.name} both ask for it`);
+    },
+  };
+}
+
+/** An outcome is delivered by one process, as long as that lives. */
+function oneDelivers(
+  world: World,
+  { ledger, steadiness }: { ledger: Ledger; steadiness: Steadiness },
+): Invariant {
+  const name = "P10 one process at a time delivers an outcome";
+  const last = new Map<string, { process: ProcessView; status: string }>();
+  return {
+    see(seen) {
+      if (seen.kind !== "settling" || !world.scenario.store.cas) return;
+      const { process, settled } = seen;
+      const id = `${process.scope}/${settled.id}`;
+      const before = last.get(id);
+      last.set(id, { process, status: settled.status });
+      if (before === undefined || before.process === process || before.status !== settled.status) return;
+      if (ledger.callOf(id)?.left.has("forget") === true) return;
+      if (!steadiness.isSteady(before.process) || !steadiness.isSteady(process)) return;
+      throw new Violation(name, `${settled.id} is delivered by ${before.process.name} and ${process.name}`);
     },
   };
 }

@@ -150,7 +150,8 @@ export function createLedger(world: World): Ledger {
     const { n } = exchange.params["arguments"] as { n: number };
     const good = end.kind === "answer" && (end.result !== undefined || end.error !== undefined);
     if (good) call(n).answers += 1;
-    else call(n).disturbed = true;
+    // Who is sent away at the door has not been heard: the call did not run.
+    else if (!(end.kind === "answer" && TURNED_AWAY.includes(end.status))) call(n).disturbed = true;
   }
 
   function told({ name, event }: Extract<Observation, { kind: "told" }>): void {
@@ -208,3 +209,4 @@ export function createLedger(world: World): Ledger {
 }
 
 const START = Date.UTC(2026, 7, 1);
+const TURNED_AWAY = [401, 429];

@@ -16,7 +16,10 @@ export function questionInvariants(world: World, ledger: Ledger): Invariant[] {
   ];
 }
 
-/** P7: a question is shown once per process life, unless the process lost the call to another, or to the store, and got it back. */
+/**
+ * P7: a question is shown once per process life, unless the process lost the call to another, or to the store, and got it
+ * back, or the server refused the answer, showed the question no more, and then again.
+ */
 function shownOnce(ledger: Ledger): Invariant {
   const name = "P7 a question is shown once";
   const shown = new Set<string>();
@@ -27,6 +30,12 @@ function shownOnce(ledger: Ledger): Invariant {
         if (!ledger.isShared && !ledger.failed(seen.process, "*")) return;
         const begin = `${seen.process.name} ${id} ${key} `;
         for (const each of shown) if (each.startsWith(begin)) shown.delete(each);
+      }
+      if (seen.kind === "wrote") {
+        for (const { key, state } of seen.after?.questions ?? []) {
+          if (state !== "refused") continue;
+          for (const each of shown) if (each.includes(` ${seen.after?.id ?? ""} ${key} `)) shown.delete(each);
+        }
       }
       if (seen.kind !== "shown") return;
       const { id, key, askedAt } = seen.request;

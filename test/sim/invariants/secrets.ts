@@ -1,5 +1,5 @@
 /** Owns promise 12: secrets appear nowhere, and no task is asked for over another server's or principal's connection. */
-import { Violation, type Invariant } from "../observation.js";
+import { Violation, type Invariant, type Observation } from "../observation.js";
 import { SECRET } from "../serverTask.js";
 import { ARGUMENT } from "../toolCall.js";
 import type { World } from "../world.js";
@@ -7,10 +7,10 @@ import type { Ledger } from "./ledger.js";
 import { taskOf } from "./outcomes.js";
 
 export function secretInvariants(world: World, _ledger: Ledger): Invariant[] {
-  return [nothingLeaks(world), rightServer(world)];
+  return [nothingLeaks(), rightServer(world)];
 }
 
-function nothingLeaks(world: World): Invariant {
+function nothingLeaks(): Invariant {
   const name = "P12 handles are secrets";
   return {
     see(seen) {
@@ -20,6 +20,10 @@ function nothingLeaks(world: World): Invariant {
       if (seen.kind === "called" && seen.end.kind === "error" && hasSecret(seen.end.error, SECRET)) {
         throw new Violation(name, `what call ${seen.spec.n} was rejected with bears a secret`);
       }
+      const rejection = rejectionIn(seen);
+      if (rejection !== undefined && hasSecret(rejection.error, SECRET)) {
+        throw new Violation(name, `what ${rejection.what} rejected with bears a secret`);
+      }
       if (seen.kind !== "wrote") return;
       if (seen.key.includes(SECRET)) throw new Violation(name, "a key of the store bears a secret");
       const { after } = seen;
@@ -27,9 +31,18 @@ function nothingLeaks(world: World): Invariant {
       if (!isNeeded && JSON.stringify(after).includes(ARGUMENT)) {
         throw new Violation(name, `the arguments of ${after.id} are kept though nothing needs them`);
       }
+      if (after?.phase === "delivered" && JSON.stringify(after).includes(`${SECRET}-answer`)) {
+        throw new Violation(name, `what people answered ${after.id} is kept though its outcome was taken`);
+      }
     },
   };
-  void world;
+}
+
+function rejectionIn(seen: Observation): { what: string; error: unknown } | undefined {
+  if (seen.kind === "rejected") return seen;
+  return seen.kind === "waited" && seen.end.kind === "error"
+    ? { what: "result()", error: seen.end.error }
+    : undefined;
 }
 
 /** P12: each task is asked for where it is, by the one it belongs to. */

@@ -1,0 +1,96 @@
+/** Owns the planted bugs about what hosts are told, and about cancellation. */
+import { one, type Mutant } from "./mutant.js";
+
+export const OUTCOME_MUTANTS: readonly Mutant[] = [
+  one(
+    "cancel the late handle only where it is to be tracked",
+    1,
+    "engine/taskDriver.ts",
+    'if (callFlow.left && options.onLateHandle === "cancel")',
+    'if (callFlow.left && options.onLateHandle === "track")',
+  ),
+  one(
+    "take a refusal at the door for an unknown fate",
+    2,
+    "engine/retryTable.ts",
+    "return error instanceof ConnectionError && !error.mayHaveRun;",
+    "return error instanceof ConnectionError && !error.mayHaveRun && error.status !== 429;",
+  ),
+  one(
+    "let callers wait ten times as long as they said",
+    2,
+    "engine/callerWaits.ts",
+    "waiter.stopTimer = context.clock.setTimer(waiter.limits.timeoutMs, () => timedOut(waiter));",
+    "waiter.stopTimer = context.clock.setTimer(10 * waiter.limits.timeoutMs, () => timedOut(waiter));",
+  ),
+  one(
+    "do not hear a caller that leaves",
+    2,
+    "engine/callerWaits.ts",
+    'limits.signal?.addEventListener("abort", waiter.onAbort, { once: true });',
+    "",
+  ),
+  one(
+    "answer a call with an empty result",
+    4,
+    "client/outcome.ts",
+    "return outcome.result as CallToolResult;",
+    "return { content: [] };",
+  ),
+  one(
+    "believe an answer about another task",
+    4,
+    "protocol/task.ts",
+    "if (snapshot.taskId !== taskId) {",
+    'if (snapshot.taskId === "") {',
+  ),
+  one(
+    "never ask the server to cancel",
+    4,
+    "engine/charge.ts",
+    'if (!cancelling && (isUnacked || record.cancelAgain === "due")) {',
+    'if (!cancelling && isUnacked && record.cancelAgain === "due") {',
+  ),
+  one(
+    "do not repeat a cancellation that the server forgot",
+    4,
+    "task/transition.ts",
+    "nowMs - cancelAckedAtMs >= answers.answerGraceMs",
+    "nowMs - cancelAckedAtMs >= 1e15 + answers.answerGraceMs",
+  ),
+  one(
+    "forget the cancellation that another process stored",
+    4,
+    "task/merge.ts",
+    "return { ...mine, ...cancel, questions:",
+    "return { ...mine, questions:",
+  ),
+  one(
+    "tell another outcome than the stored one",
+    6,
+    "engine/delivery.ts",
+    "    ...record.outcome,\n",
+    '    ...(record.outcome.status === "completed" ? { status: "completed", result: { content: [] } } : record.outcome),\n',
+  ),
+  one(
+    "ask on after the cancellation",
+    7,
+    "task/transition.ts",
+    "questions: record.questions.map(withdrawn) },",
+    "questions: record.questions },",
+  ),
+  one(
+    "lose the host's context at the handle",
+    10,
+    "task/transition.ts",
+    "const { call: _call, requestState: _state, ...rest } = record;\n  const tracked",
+    "const { call: _call, requestState: _state, context: _context, ...rest } = record;\n  const tracked",
+  ),
+  one(
+    "put the task's id into an error",
+    12,
+    "engine/answering.ts",
+    'if (isOver(record)) throw new InvalidInputResponseError("key", "the task is over");',
+    'if (isOver(record)) throw new InvalidInputResponseError("key", `the task ${record.taskId ?? ""} is over`);',
+  ),
+];
