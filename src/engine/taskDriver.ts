@@ -11,7 +11,7 @@ import { cancelFromAside, takeCharge, type Charge, type ChargeContext, type Poll
 import { deliver, toldOf } from "./delivery.js";
 import { createDriverInputs } from "./driverInputs.js";
 import type { DriverServer, DriverStart, TaskDriver } from "./driverTypes.js";
-import { ALL_INPUTS, openQuestions } from "./inputBroker.js";
+import { ALL_INPUTS, answerableQuestions } from "./inputBroker.js";
 import type { Leases } from "./leases.js";
 import { asTasksError } from "./retryTable.js";
 import { publicSnapshot } from "./publicSnapshot.js";
@@ -135,7 +135,7 @@ export function createTaskDriver(
       pollStart = "after-interval";
       tell("created", { id: record.id, server: record.server, tool: record.tool, late: callFlow.left });
     }
-    if (moved.statusChanged && !isOverNow) {
+    if (moved.statusChanged && !isOver(record)) {
       tell("updated", { id: record.id, server: record.server, snapshot: publicSnapshot(record) });
     }
     if (isOverNow) onOver(record);
@@ -199,7 +199,7 @@ export function createTaskDriver(
   function watchStore(): void {
     const { record } = keeper;
     const followed = server === undefined && listeners.size > 0;
-    const awaited = followed || openQuestions(record).length > 0;
+    const awaited = followed || answerableQuestions(record).length > 0;
     const done = over.signal.aborted || isOver(record);
     if (done || (!awaited && !resting)) return scheduler.cancel(watchKey);
     const everyMs = options.storeWatchMs * (awaited ? 1 : UNAWAITED_LOOK_EVERY);

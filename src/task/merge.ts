@@ -93,9 +93,11 @@ function mergeQuestion(stored: Question, mine: Question, isFirst: boolean): Ques
   if (progress(stored) > progress(mine)) return stored;
   if (stored.state === "open" && mine.state === "open")
     return { ...mine, askedAtMs: Math.min(stored.askedAtMs, mine.askedAtMs) };
+  // A refused answer gives way to the one that was given in its place, and to no other: whatever their clocks say.
+  if (stored.state === "refused" && mine.state === "answered")
+    return isToSameAsking(mine, stored) ? mine : stored;
   if (stored.state !== "answered") return mine;
-  // A refused answer gives way to the one that was given in its place.
-  if (mine.state === "refused") return isEarlier(mine, stored) ? stored : mine;
+  if (mine.state === "refused") return isToSameAsking(stored, mine) ? stored : mine;
   if (mine.state !== "answered") return mine;
   // Two processes answered: the first answer stands, also for the one that came later with a slow write.
   if (isFirst) return { ...stored, ...resent(mine) };
@@ -105,6 +107,11 @@ function mergeQuestion(stored: Question, mine: Question, isFirst: boolean): Ques
 /** What the server refused waits for another answer; the one that was given is among the earlier ones. */
 function isGiven({ answeredAtMs, state }: Question): boolean {
   return answeredAtMs !== undefined && state !== "refused";
+}
+
+/** A refusal asks anew, and says so by its time; who answers that keeps it. */
+function isToSameAsking(answered: Question, refused: Question): boolean {
+  return answered.askedAtMs >= refused.askedAtMs;
 }
 
 function isEarlier(a: Question, b: Question): boolean {
