@@ -86,6 +86,9 @@ const HOST_FAULTS = [
 /** What came later: at the end, so that earlier seeds keep their worlds. */
 const LATER_FAULTS = ["cancelElsewhere", "cancelNotTaken"] as const;
 
+/** Each with chance of its own, whether the world has it included: a list that grows moves the chances of those after it. */
+export const OWN_CHANCE_FAULTS = ["questionChanged"] as const;
+
 export const FAULT_KINDS = [
   ...NETWORK_FAULTS,
   ...SERVER_FAULTS,
@@ -95,6 +98,7 @@ export const FAULT_KINDS = [
   ...PEOPLE_FAULTS,
   ...HOST_FAULTS,
   ...LATER_FAULTS,
+  ...OWN_CHANCE_FAULTS,
 ] as const;
 
 /** Something that a world may do to the product. */

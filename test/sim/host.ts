@@ -8,6 +8,8 @@ import type { World } from "./world.js";
 export interface Host {
   readonly spec: HostSpec;
   readonly process: HostProcess | undefined;
+  /** It has made all calls that it will make. */
+  readonly isThrough: boolean;
   /** The calls of this scope that were ever begun, by whichever host. */
   start(): void;
   /** From now on it lives, and nothing is done to it. */
@@ -128,6 +130,10 @@ export function createHost(world: World, spec: HostSpec, people: People): Host {
     spec,
     get process() {
       return process;
+    },
+    get isThrough() {
+      // One that left for good calls nothing any more.
+      return process === undefined || own.every((call) => begun.has(call));
     },
     start() {
       time.after(spec.startMs, () => {

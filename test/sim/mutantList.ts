@@ -1,6 +1,7 @@
 /** Owns the list of planted bugs: each breaks one promise. */
 import { edit, one, type Mutant } from "./mutant.js";
 import { OUTCOME_MUTANTS } from "./mutantsOfOutcomes.js";
+import { QUESTION_MUTANTS } from "./mutantsOfQuestions.js";
 
 export type { Mutant } from "./mutant.js";
 
@@ -116,13 +117,6 @@ const FIRST: readonly Mutant[] = [
     "engine/pollStep.ts",
     "const attempt = (keeper.record.failures ?? 0) + 1;",
     "const attempt = 1;",
-  ),
-  one(
-    "poll while the server is down",
-    5,
-    "engine/serverLane.ts",
-    "if (down === undefined && waitMs <= 0) return Promise.resolve(undefined);",
-    "if (waitMs <= 0) return Promise.resolve(undefined);",
   ),
   one(
     "several requests about a task at a time",
@@ -331,7 +325,7 @@ const FIRST: readonly Mutant[] = [
 ];
 
 /** All that need no leases. */
-export const MUTANTS: readonly Mutant[] = [...FIRST, ...OUTCOME_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [...FIRST, ...OUTCOME_MUTANTS, ...QUESTION_MUTANTS];
 
 /** Planted where there are leases. */
 export const LEASE_MUTANTS: readonly Mutant[] = [

@@ -88,6 +88,8 @@ export type Observation =
       readonly response: JsonObject;
       readonly sender: ProcessView;
       readonly scope: string;
+      /** Of a task's question: which edition of it the server has, and when the answer set out. */
+      readonly asked?: { readonly edition: number; readonly sentAt: number; readonly taskId: string };
     }
   | {
       readonly kind: "told";
@@ -110,6 +112,9 @@ export type Observation =
       readonly response: JsonObject;
       /** What a policy says beforehand counts from then on, in milliseconds of the world. */
       readonly notBefore?: number;
+      readonly how: "handler" | "respond" | "policy";
+      /** The answer is for this edition of the question, and for no other. */
+      readonly edition?: number;
     }
   | {
       readonly kind: "called";

@@ -10,8 +10,11 @@ import type { JsonObject } from "../../src/internal/json.js";
 import { never } from "./disk.js";
 import type { ProcessView } from "./observation.js";
 import type { HostProcess } from "./hostProcess.js";
-import { SECRET } from "./serverTask.js";
+import { editionOf, SECRET } from "./serverTask.js";
 import type { World } from "./world.js";
+
+/** What is known of a question when it is answered. */
+type Answerable = Pick<TaskInputRequest, "id" | "key" | "kind"> & Partial<TaskInputRequest>;
 
 export interface People {
   handlerOf(process: ProcessView, client: () => TaskClient): InputRequestHandler;
@@ -26,6 +29,7 @@ export interface People {
 export function createPeople(world: World): People {
   const random = world.random("people");
   const windows = world.random("windows");
+  const versions = world.random("versions");
   const hasWindows = windows.chance(0.25);
   let answers = 0;
 
@@ -48,17 +52,22 @@ export function createPeople(world: World): People {
         : random.int(0, world.fault("answerLate") ? 900_000 : 15_000);
       const isAnswered = await waited(process, waitMs, request.signal);
       hide();
+      if (!isAnswered && process.alive && versions.chance(0.5)) {
+        // Whoever has an old page open answers what is there no more.
+        world.time.after(versions.int(0, 3000), () => respond(client(), process, request), process);
+      }
       if (!isAnswered || !world.touch(process, "answer of a person"))
         return process.alive ? undefined : never();
       if (world.fault("answerWrong")) return wrongAnswer(request);
       if (world.fault("answerTwice", 2)) respond(client(), process, request);
-      return give(process, request);
+      return give(process, request, "handler");
     };
   }
 
   function policyOf(process: ProcessView): UnansweredPolicy {
     if (!hasWindows) return "keep-open";
-    return ({ id, key, kind }) => {
+    return (request) => {
+      const { id, key, kind } = request;
       if (windows.chance(0.3)) return "keep-open";
       const afterMs = windows.pick([0, 2000, 20_000, 300_000]);
       const isElicitation = kind === "elicitation-form" || kind === "elicitation-url";
@@ -67,7 +76,16 @@ export function createPeople(world: World): People {
       // Whatever the clocks say, a process that shows it leaves people a minute, or all there is.
       const notBefore = world.time.now + Math.min(afterMs, 60_000);
       const said = response ?? { action: "cancel" };
-      world.observe({ kind: "gave", process, id, key, response: said, notBefore });
+      world.observe({
+        kind: "gave",
+        process,
+        id,
+        key,
+        response: said,
+        notBefore,
+        how: "policy",
+        edition: editionOf(request),
+      });
       return { afterMs, ...(response && { response }) } satisfies AnswerWindow;
     };
   }
@@ -95,9 +113,14 @@ export function createPeople(world: World): People {
   }
 
   /** A person at this process answers a question that it may not have shown. */
-  function respond(client: TaskClient, process: ProcessView, request: TaskInputRequest): void {
-    const response = give(process, request);
-    client.respond(request.id, request.key, response).then(
+  function respond(client: TaskClient, process: ProcessView, request: Answerable): void {
+    // What the server refused is answered by who has not read it again.
+    const names = request.version !== undefined && versions.chance(0.5);
+    // A host that has closed its client has closed its page as well.
+    if (process.closing) return;
+    const response = give(process, request, "respond", names);
+    const from = names ? { version: request.version, by: process.name } : {};
+    client.respond(request.id, request.key, response, from).then(
       () => world.count("answered by respond"),
       (error: Error) => {
         if (error.name === "InputAlreadyAnsweredError") world.count("answered already");
@@ -106,13 +129,20 @@ export function createPeople(world: World): People {
     );
   }
 
-  function give(process: ProcessView, request: TaskInputRequest): JsonObject {
+  /** `isBound`: the answer is for what was seen, whatever the server asks by then. */
+  function give(
+    process: ProcessView,
+    request: Answerable,
+    how: "handler" | "respond",
+    isBound = true,
+  ): JsonObject {
     const response = answerTo(request);
-    world.observe({ kind: "gave", process, id: request.id, key: request.key, response });
+    const edition = isBound ? { edition: editionOf(request) } : {};
+    world.observe({ kind: "gave", process, id: request.id, key: request.key, response, how, ...edition });
     return response;
   }
 
-  function answerTo({ kind }: TaskInputRequest): JsonObject {
+  function answerTo({ kind }: Answerable): JsonObject {
     answers += 1;
     const words = `${SECRET}-answer-${answers}`;
     switch (kind) {
@@ -164,7 +194,7 @@ export function createPeople(world: World): People {
       for (const question of record.questions) {
         if (question.state !== "refused" || question.params === undefined) continue;
         const kind = kindOf(question.method, question.params);
-        const request = { id: record.id, key: question.key, kind } as TaskInputRequest;
+        const request = { id: record.id, key: question.key, kind } as Answerable;
         respond(process.client, process.view, request);
       }
     }

@@ -88,13 +88,14 @@ async function becomeCalm(
   const desks = new Map(
     hosts.flatMap(({ process: one }) => (one === undefined ? [] : [[one.view.scope, one]])),
   );
-  while (world.violation === undefined && !isAllOver(world)) {
+  const isDone = (): boolean => hosts.every(({ isThrough }) => isThrough) && isAllOver(world);
+  while (world.violation === undefined && !isDone()) {
     if (world.time.now >= limit) {
       world.fail(new Violation("P10 every task reaches its end", unfinished(world)));
       return;
     }
     // One desk per scope is enough: another would only answer twice.
-    for (const desk of desks.values()) people.clearDesk(desk);
+    for (const desk of desks.values()) if (desk.view.sleepsUntil <= world.time.now) people.clearDesk(desk);
     await stepsUntil(world.time.now + DESK_EVERY_MS, () => false);
   }
 }

@@ -1,5 +1,5 @@
 /** Owns what a seed stands for: a plain description of a world, from which parts can be left out. It runs nothing. */
-import { FAULT_KINDS, type FaultKind } from "./faults.js";
+import { FAULT_KINDS, OWN_CHANCE_FAULTS, type FaultKind } from "./faults.js";
 import { createRandom, type Random } from "./random.js";
 
 /** A question that a task puts. */
@@ -138,12 +138,14 @@ function leaveOut(full: Scenario, { without = [], calls, hosts }: Omission): Sce
 function someFaults(random: Random): Scenario["faults"] {
   const part = random.pick([0.1, 0.3, 0.3, 0.5]);
   const heat = random.pick([0.3, 1, 1, 2]);
-  return Object.fromEntries(
-    FAULT_KINDS.filter(() => random.chance(part)).map((kind) => [
-      kind,
-      random.pick([0.02, 0.06, 0.15, 0.3]) * heat,
-    ]),
-  );
+  const some = (kinds: readonly FaultKind[], chance: Random): [FaultKind, number][] =>
+    kinds
+      .filter(() => chance.chance(part))
+      .map((kind) => [kind, chance.pick([0.02, 0.06, 0.15, 0.3]) * heat]);
+  const hasOwn: ReadonlySet<FaultKind> = new Set(OWN_CHANCE_FAULTS);
+  const first = FAULT_KINDS.filter((kind) => !hasOwn.has(kind));
+  const own = OWN_CHANCE_FAULTS.flatMap((kind) => some([kind], random.fork(kind)));
+  return Object.fromEntries([...some(first, random), ...own]);
 }
 
 function server(random: Random, index: number): ServerSpec {

@@ -13,6 +13,8 @@ import {
   startTask,
   taskAnswered,
   taskCancelled,
+  taskRewords,
+  type ServerQuestion,
   type ServerTask,
 } from "./serverTask.js";
 import type { World } from "./world.js";
@@ -42,6 +44,7 @@ const INVALID = -32602;
 export function createServer(world: World, spec: ServerSpec): SimServer {
   const { time } = world;
   const random = world.random(`server ${spec.index}`);
+  const words = world.random(`words of server ${spec.index}`);
   const tasks = new Map<string, ServerTask>();
   const executed = new Map<number, number>();
   const staleReads = new Map<string, number>();
@@ -110,12 +113,22 @@ export function createServer(world: World, spec: ServerSpec): SimServer {
         world.trace.note(`task ${n} is ${changed.status} at the server`);
         if (!changed.gone) push.changed(changed);
       },
+      asked: planRewording,
     });
     tasks.set(taskId, task);
     hints.change(task);
     if (callSpec.ttlMs !== null && random.chance(0.6)) time.after(callSpec.ttlMs, () => forget(task));
     const { result: _result, error: _error, ...handle } = shown(task);
     return { result: { ...handle, resultType: "task", _meta: META } };
+  }
+
+  /** What was answered once, though in vain, stays as it is: nobody would be asked again. */
+  function planRewording(task: ServerTask, question: ServerQuestion): void {
+    if (!world.fault("questionChanged", 3) || question.request["params"] === undefined) return;
+    time.after(words.int(500, 40_000), () => {
+      const { state, wasAnswered } = question;
+      if (state === "open" && !wasAnswered && !task.gone && !world.calm) taskRewords(task, question);
+    });
   }
 
   /** The round that the request goes on with; a request without a state begins anew. */
@@ -161,6 +174,7 @@ export function createServer(world: World, spec: ServerSpec): SimServer {
     if (task === undefined) return unknown(exchange);
     const given = Object.entries(exchange.params["inputResponses"] as JsonObject);
     const questions = given.flatMap(([key]) => task.questions.get(key) ?? []);
+    for (const question of questions) question.wasAnswered = true;
     const refused = questions.find(({ refusals }) => refusals > 0);
     if (refused !== undefined && world.fault("updateRefused")) {
       refused.refusals -= 1;
@@ -183,6 +197,7 @@ export function createServer(world: World, spec: ServerSpec): SimServer {
         response: taken,
         sender: exchange.process,
         scope: exchange.scope,
+        asked: { edition: question.edition, sentAt: exchange.sentAt, taskId: task.taskId },
       });
       taskAnswered(task);
     }

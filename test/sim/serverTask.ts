@@ -7,12 +7,16 @@ import { START_MS, type Time } from "./time.js";
 /** A question as the server has it. */
 export interface ServerQuestion {
   readonly key: string;
-  readonly request: JsonObject;
+  request: JsonObject;
+  /** How often it was put under its key, in other words each time. */
+  edition: number;
   state: "open" | "answered";
   /** Answers that are acknowledged and then not taken. */
   losses: number;
   /** Answers that are refused with -32602. */
   refusals: number;
+  /** An answer has come, whatever became of it. */
+  wasAnswered: boolean;
 }
 
 export interface ServerTask {
@@ -45,26 +49,40 @@ const FORM: JsonObject = {
 };
 
 /** What a question looks like on the wire. */
-export function requestOf({ key, kind }: Pick<QuestionSpec, "key" | "kind">): JsonObject {
+export function requestOf({ key, kind }: Pick<QuestionSpec, "key" | "kind">, edition = 1): JsonObject {
+  const words = edition === 1 ? "" : `, edition ${edition}`;
   switch (kind) {
     case "form":
       return {
         method: "elicitation/create",
-        params: { mode: "form", message: `May I, ${key}?`, requestedSchema: FORM },
+        params: { mode: "form", message: `May I, ${key}?${words}`, requestedSchema: FORM },
       };
     case "url":
       return {
         method: "elicitation/create",
-        params: { mode: "url", message: `See ${key}`, url: `https://example.com/${key}`, elicitationId: key },
+        params: {
+          mode: "url",
+          message: `See ${key}${words}`,
+          url: `https://example.com/${key}`,
+          elicitationId: key,
+        },
       };
     case "sampling":
       return {
         method: "sampling/createMessage",
-        params: { messages: [{ role: "user", content: { type: "text", text: key } }], maxTokens: 10 },
+        params: {
+          messages: [{ role: "user", content: { type: "text", text: `${key}${words}` } }],
+          maxTokens: 10,
+        },
       };
     case "roots":
       return { method: "roots/list" };
   }
+}
+
+/** Which edition of a question a text is of: a request on the wire, in the store, or as people see it. */
+export function editionOf(asked: unknown): number {
+  return Number(/, edition (\d+)/.exec(JSON.stringify(asked))?.[1] ?? 1);
 }
 
 /** The result that a call ends with. */
@@ -87,6 +105,7 @@ export function startTask(context: {
   readonly random: Random;
   readonly hints: (task: ServerTask) => void;
   readonly changed: (task: ServerTask) => void;
+  readonly asked: (task: ServerTask, question: ServerQuestion) => void;
 }): ServerTask {
   const { spec, taskId, time } = context;
   const task: ServerTask = {
@@ -107,7 +126,7 @@ export function startTask(context: {
   };
   let unasked = spec.questions.length;
   let isAlone = false;
-  moves.set(task, { answered, cancel });
+  moves.set(task, { answered, cancel, reword });
   if (spec.endsAtOnce) end(task, endOf(spec));
   else time.after(spec.workMs, ask);
   return task;
@@ -133,11 +152,32 @@ export function startTask(context: {
       if (unasked === 0) rest();
       return;
     }
+    const request = requestOf({ key, kind });
+    const question: ServerQuestion = {
+      key,
+      request,
+      edition: 1,
+      state: "open",
+      losses: 0,
+      refusals: 1,
+      wasAnswered: false,
+    };
     move(() => {
-      const losses = context.random.chance(0.5) ? 1 : 0;
-      task.questions.set(key, { key, request: requestOf({ key, kind }), state: "open", losses, refusals: 1 });
+      question.losses = context.random.chance(0.5) ? 1 : 0;
+      task.questions.set(key, question);
       task.status = "input_required";
       task.statusMessage = `asks ${key}`;
+    });
+    if (task.questions.has(key)) context.asked(task, question);
+  }
+
+  function reword(question: ServerQuestion): void {
+    const asked = spec.questions.find(({ key }) => key === question.key);
+    if (asked === undefined || task.questions.get(question.key) !== question) return;
+    move(() => {
+      question.edition += 1;
+      question.request = requestOf(asked, question.edition);
+      task.statusMessage = `asks ${question.key} in other words`;
     });
   }
 
@@ -173,7 +213,13 @@ export function startTask(context: {
   }
 }
 
-const moves = new WeakMap<ServerTask, { answered: () => void; cancel: () => void }>();
+const moves = new WeakMap<ServerTask, Moves>();
+
+interface Moves {
+  answered(): void;
+  cancel(): void;
+  reword(question: ServerQuestion): void;
+}
 
 /** An answer was taken: the task goes on. */
 export function taskAnswered(task: ServerTask): void {
@@ -183,6 +229,11 @@ export function taskAnswered(task: ServerTask): void {
 /** The cancellation was asked for: the task may follow, or not. */
 export function taskCancelled(task: ServerTask): void {
   moves.get(task)?.cancel();
+}
+
+/** Another question takes the place of an open one. */
+export function taskRewords(task: ServerTask, question: ServerQuestion): void {
+  moves.get(task)?.reword(question);
 }
 
 function endOf(spec: CallSpec): string {

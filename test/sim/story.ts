@@ -1,7 +1,7 @@
 /** Owns how an observation reads in a trace: short, the same in every run, and without task ids. */
 import type { CallToolEnd, ExchangeEnd, Observation } from "./observation.js";
 import type { TaskRecord } from "../../src/task/record.js";
-import { SECRET } from "./serverTask.js";
+import { editionOf, SECRET } from "./serverTask.js";
 
 export function describe(seen: Observation): string | undefined {
   const who = seen.process === undefined ? "world" : seen.process.name;
@@ -31,17 +31,17 @@ function words(seen: Observation): string {
     case "executed":
       return `executes call ${seen.n}, time ${seen.times}`;
     case "took":
-      return `server takes the answer to ${seen.key}: ${JSON.stringify(seen.response)}`;
+      return `server takes the answer to ${seen.key}${editionWords(seen.asked?.edition)}: ${JSON.stringify(seen.response)}`;
     case "told":
       return `tells ${seen.name} ${told(seen.event)}`;
     case "shown":
-      return `shows ${seen.request.id} ${seen.request.key}`;
+      return `shows ${seen.request.id} ${seen.request.key}${editionWords(editionOf(seen.request))}`;
     case "hidden":
       return `shows ${seen.id} ${seen.key} no more`;
     case "gave":
       if (seen.notBefore !== undefined)
         return `a policy will answer ${seen.id} ${seen.key}: ${JSON.stringify(seen.response)}`;
-      return `a person answers ${seen.id} ${seen.key}: ${JSON.stringify(seen.response)}`;
+      return `a person answers ${seen.id} ${seen.key}${editionWords(seen.edition)}: ${JSON.stringify(seen.response)}`;
     case "waited":
       return `result() of ${seen.id} gives ${callWords(seen.end)}`;
     case "rejected":
@@ -57,6 +57,10 @@ function words(seen: Observation): string {
     case "delivered":
       return `onSettled ${seen.settled.id} resolves`;
   }
+}
+
+function editionWords(edition = 1): string {
+  return edition === 1 ? "" : ` (edition ${edition})`;
 }
 
 function recordWords(record: TaskRecord | undefined): string {

@@ -1,4 +1,6 @@
 /** Owns that nobody who calls waits longer than they said. */
+import type { TaskRecord } from "../../../src/task/record.js";
+import { idOf } from "../disk.js";
 import {
   Violation,
   type Exchange,
@@ -24,12 +26,12 @@ interface Caller {
 export function callerInvariants(world: World, ledger: Ledger): Invariant[] {
   const name = "P2 a caller waits no longer than it said";
   const callers = new Set<Caller>();
+  /** What happens in another process is read from the store. */
+  const slackMs = SLACK_MS + 2 * world.scenario.client.storeWatchMs;
   const underWay = new Set<Exchange>();
   const hasOpen = ({ process, spec }: Caller): boolean =>
     [...ledger.call(spec.n).ids].some(
-      (id) =>
-        id.startsWith(`${process.scope}/`) &&
-        world.disk.records.get(id)?.questions.some(({ state }) => state === "open") === true,
+      (id) => id.startsWith(`${process.scope}/`) && isOpenIn(world.disk.records.get(id)),
     );
   /** Its time begins when it leaves: others of this process are at the server, as many as it lets go at once. */
   const waitsInLine = ({ process, spec }: Caller): boolean => {
@@ -46,7 +48,7 @@ export function callerInvariants(world: World, ledger: Ledger): Invariant[] {
         if (seen.kind === "ended") underWay.delete(seen.exchange);
         if (seen.kind === "asked for") {
           const { process, spec } = seen;
-          callers.add({ process, spec, dueAt: now + spec.timeoutMs + spec.waitMs + SLACK_MS });
+          callers.add({ process, spec, dueAt: now + spec.timeoutMs + spec.waitMs + slackMs });
         }
         if (seen.kind === "called") {
           for (const one of callers) {
@@ -58,7 +60,19 @@ export function callerInvariants(world: World, ledger: Ledger): Invariant[] {
         }
         if (seen.kind === "left" && seen.how === "abort") {
           for (const one of callers) {
-            if (one.process === seen.process && one.spec.n === seen.n) one.dueAt = now + SLACK_MS;
+            if (one.process === seen.process && one.spec.n === seen.n) one.dueAt = now + slackMs;
+          }
+        }
+        // What waited for people goes on, perhaps elsewhere.
+        if (
+          seen.kind === "wrote" &&
+          seen.after !== undefined &&
+          isOpenIn(seen.before) &&
+          !isOpenIn(seen.after)
+        ) {
+          const n = ledger.callOf(idOf(seen.after))?.n;
+          for (const one of callers) {
+            if (one.spec.n === n) one.dueAt = now + one.spec.timeoutMs + one.spec.waitMs + slackMs;
           }
         }
         // Each request begins the time anew, and so does each sign of life.
@@ -67,7 +81,7 @@ export function callerInvariants(world: World, ledger: Ledger): Invariant[] {
         for (const one of callers) {
           // Also of another process, whose call this one waits for.
           if (one.spec.n !== n) continue;
-          one.dueAt = Math.max(one.dueAt, now + one.spec.timeoutMs + one.spec.waitMs + SLACK_MS);
+          one.dueAt = Math.max(one.dueAt, now + one.spec.timeoutMs + one.spec.waitMs + slackMs);
         }
       },
       check() {
@@ -77,12 +91,16 @@ export function callerInvariants(world: World, ledger: Ledger): Invariant[] {
           if (!process.alive || process.closing) callers.delete(one);
           else if (one.dueAt >= now) continue;
           else if (hasOpen(one) || waitsInLine(one) || ledger.failed(process, "*"))
-            one.dueAt = now + spec.timeoutMs + spec.waitMs + SLACK_MS;
+            one.dueAt = now + spec.timeoutMs + spec.waitMs + slackMs;
           else throw new Violation(name, `call ${spec.n} of ${process.name} waits on`);
         }
       },
     },
   ];
+}
+
+function isOpenIn(record: TaskRecord | undefined): boolean {
+  return record?.questions.some(({ state }) => state === "open") === true;
 }
 
 /** Of the call that a request is for, before there is a task. */

@@ -89,8 +89,10 @@ function everyHandleIsKept(world: World, ledger: Ledger): Invariant {
 /** P2: the intent to call is stored before the call goes out. */
 function intentIsJournaled(world: World, ledger: Ledger): Invariant {
   const name = "P2 the intent is stored before the call goes out";
+  const writtenBy = new Map<string, ProcessView | undefined>();
   return {
     see(seen) {
+      if (seen.kind === "wrote" && seen.after !== undefined) writtenBy.set(idOf(seen.after), seen.process);
       if (seen.kind !== "sent" || seen.exchange.method !== "tools/call") return;
       // Two processes on a store without compare-and-set may both be at it.
       if (ledger.isShared && !world.scenario.store.cas) return;
@@ -99,8 +101,9 @@ function intentIsJournaled(world: World, ledger: Ledger): Invariant {
         (record) =>
           record.scope === seen.process.scope &&
           ledger.callOf(idOf(record))?.n === n &&
-          record.phase === "calling" &&
-          record.call?.inFlight === true,
+          ((record.phase === "calling" && record.call?.inFlight === true) ||
+            // Whom it was taken over from had an answer after all, in this very moment.
+            (ledger.isShared && writtenBy.get(idOf(record)) !== seen.process)),
       );
       if (!isStored) throw new Violation(name, `call ${n} goes out, but the store says nothing of it`);
     },
@@ -139,6 +142,9 @@ function oneTask(world: World): Invariant {
         if (seen.after.taskId !== seen.before.taskId) {
           throw new Violation(name, `the task of ${seen.after.id} was replaced by another`);
         }
+      }
+      if (seen.kind === "left" && seen.how === "forget") {
+        for (const key of given.keys()) if (key.includes(` ${seen.n} `)) given.delete(key);
       }
       if (seen.kind !== "called" || !seen.spec.hasId || seen.end.kind === "error") return;
       const answer = seen.end.kind === "task" ? seen.end.handle.taskId : JSON.stringify(seen.end.result);

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../../src/internal/json.js";
 import { idOf } from "../disk.js";
 import { Violation, type Invariant, type ProcessView } from "../observation.js";
+import { editionOf } from "../serverTask.js";
 import type { World } from "../world.js";
 import type { Ledger } from "./ledger.js";
 
@@ -22,26 +23,29 @@ export function questionInvariants(world: World, ledger: Ledger): Invariant[] {
  */
 function shownOnce(ledger: Ledger): Invariant {
   const name = "P7 a question is shown once";
-  const shown = new Set<string>();
+  /** By the edition that was shown last: what the server puts in other words is another question. */
+  const shown = new Map<string, number>();
   return {
     see(seen) {
       if (seen.kind === "told" && seen.name === "inputWithdrawn") {
         const { id, key } = seen.event as { id: string; key: string };
         if (!ledger.isShared && !ledger.failed(seen.process, "*")) return;
         const begin = `${seen.process.name} ${id} ${key} `;
-        for (const each of shown) if (each.startsWith(begin)) shown.delete(each);
+        for (const each of shown.keys()) if (each.startsWith(begin)) shown.delete(each);
       }
       if (seen.kind === "wrote") {
         for (const { key, state } of seen.after?.questions ?? []) {
           if (state !== "refused") continue;
-          for (const each of shown) if (each.includes(` ${seen.after?.id ?? ""} ${key} `)) shown.delete(each);
+          for (const each of shown.keys())
+            if (each.includes(` ${seen.after?.id ?? ""} ${key} `)) shown.delete(each);
         }
       }
       if (seen.kind !== "shown") return;
       const { id, key, askedAt } = seen.request;
       const each = `${seen.process.name} ${id} ${key} ${key.startsWith("r") ? askedAt.getTime() : ""}`;
-      if (shown.has(each)) throw new Violation(name, `${id} ${key} is shown again`);
-      shown.add(each);
+      const edition = editionOf(seen.request);
+      if (shown.get(each) === edition) throw new Violation(name, `${id} ${key} is shown again`);
+      shown.set(each, edition);
     },
   };
 }
@@ -59,7 +63,8 @@ function firstAnswerStands(world: World, ledger: Ledger): Invariant {
         for (const question of seen.after.questions) {
           // The questions of a call's rounds may come again with every round.
           const key = `${idOf(seen.after)} ${seen.after.taskId ?? seen.after.requestState ?? ""} ${question.key}`;
-          if (question.state === "refused") stored.delete(key);
+          const isAnother = before.get(question.key)?.digest !== question.digest;
+          if (question.state === "refused" || (question.state === "open" && isAnother)) stored.delete(key);
           if (question.state !== "answered" || question.response === undefined) continue;
           const first = stored.get(key);
           if (first === undefined) stored.set(key, question.response);
