@@ -76,7 +76,7 @@ export interface TaskClientOptions {
   readonly answerGraceMs?: number;
   /** How long an answer is still listened for after the caller gave up. Default 300 000. */
   readonly lateAnswerMs?: number;
-  /** What becomes of a task whose handle comes after the caller gave up. Default `"track"`. */
+  /** What becomes of a task whose handle comes after the caller gave up, in the process that it comes to. Default `"track"`. */
   readonly onLateHandle?: "track" | "cancel";
   /** How often the store is read while an answer or outcome may come from another process. Default 2000. */
   readonly storeWatchMs?: number;

@@ -60,11 +60,10 @@ export interface Poller {
 }
 
 export function createPoller(given: EngineOptions, tell: Tell): Poller {
-  const { clock, scope } = given;
   const closingNow = new AbortController();
   const use = createStoreUse(given.store, closingNow.signal);
-  const { store } = use;
-  const options: EngineOptions = { ...given, store };
+  const options: EngineOptions = { ...given, store: use.store };
+  const { store, clock, scope } = options;
   const scheduler = createScheduler(clock);
   const drivers = new Map<string, TaskDriver>();
   /** Out of the map, but with a call under way. */
