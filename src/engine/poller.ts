@@ -320,7 +320,8 @@ export function createPoller(given: EngineOptions, tell: Tell): Poller {
         if (journal.isBusy(record.id) && !drivers.has(record.id)) continue;
         const driver = driverOf(record, "rest");
         found.set(record.id, driver);
-        if (driver.resting && !isSame(record, driver.record)) await driver.catchUp();
+        const isKnown = JSON.stringify(record) === JSON.stringify(driver.record);
+        if (driver.resting && !isKnown) await driver.catchUp();
       }
       for (const { id } of [...drivers.values()]) {
         // Not in the store: in memory only, or no more.
@@ -389,10 +390,6 @@ export function createPoller(given: EngineOptions, tell: Tell): Poller {
       server.lane.stop();
     }
   }
-}
-
-function isSame(a: TaskRecord, b: TaskRecord): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 async function* eachOf(records: readonly TaskRecord[]): AsyncIterable<TaskRecord> {
