@@ -41,13 +41,6 @@ export const QUESTION_MUTANTS: readonly Mutant[] = [
     "tasks.leave(taskId, member);",
   ),
   one(
-    "poll at once after a restart",
-    5,
-    "engine/pollStep.ts",
-    'first === "stored" ? pace.storedMs()',
-    'first === "stored" ? 0',
-  ),
-  one(
     "withdraw a question without telling whoever shows it",
     7,
     "engine/inputBroker.ts",

@@ -139,11 +139,13 @@ function noIdleStream(world: World, ledger: Ledger): Invariant {
         ended.set(`${seen.process.name} ${seen.after.taskId}`, world.time.now);
     },
     check() {
+      const sinceMs = world.time.now - endedAt;
+      if (endedAt === -Infinity || sinceMs < SOON_MS) return;
       for (const exchange of open) {
         const { process, params } = exchange;
         const { taskIds } = params["notifications"] as unknown as { taskIds: string[] };
         const last = Math.max(...taskIds.map((id) => ended.get(`${process.name} ${id}`) ?? Infinity));
-        if (world.time.now - Math.max(last, endedAt) < SOON_MS) continue;
+        if (world.time.now - last < SOON_MS) continue;
         if (!process.alive || process.closing || process.sleepsUntil > 0) continue;
         if (ledger.failed(process, "*") || isFollowed(process)) continue;
         throw new Violation(name, `${process.name} listens for ${taskIds.length} tasks that are over`);
