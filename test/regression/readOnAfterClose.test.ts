@@ -44,10 +44,8 @@ test("nothing of the client reads the store once it is closed", async () => {
   for (let waits = 0; !isReading && waits < 1000; waits += 1) await clock.advance(100);
   expect(isReading).toBe(true);
 
-  const begun = clock.monotonic();
   const closed = client.close().then(() => (isClosed = true));
   await clock.advance(60_000);
   await closed;
   expect(late).toEqual([]);
-  expect(begun).toBeGreaterThan(0);
 });
